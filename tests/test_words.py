@@ -158,11 +158,6 @@ def _is_kernel(path: Path) -> bool:
     return "fleet/kernel" in path.as_posix()
 
 
-def _named() -> list[tuple[Path, str]]:
-    """Without the room that leaves the package."""
-    return [each for each in public_names() if "fleet/agreement" not in each[0].as_posix()]
-
-
 def script_names(source: str) -> set[str]:
     """The identifiers of a script, without its comments and strings."""
     code = re.sub(r"//.*|`(?:\\.|[^`\\])*`|\"[^\"\n]*\"|'[^'\n]*'", "", source)
@@ -186,7 +181,7 @@ def test_public_names_have_no_retired_word() -> None:
     retired = {*RETIRED, *RETIRED_IN_NAMES} - {"letter", "letters"}
     names = {
         f"{_place(path)}: {name}"
-        for path, name in _named()
+        for path, name in public_names()
         if tokens(name) & retired and name not in NAMES_KEPT
     }
     assert sorted(names) == []
@@ -208,7 +203,7 @@ def test_letters_are_letters_of_choices() -> None:
 
 
 def test_ever_fewer_public_names_are_only_a_participle() -> None:
-    names = [f"{_place(path)}: {name}" for path, name in _named() if name in PARTICIPLES]
+    names = [f"{_place(path)}: {name}" for path, name in public_names() if name in PARTICIPLES]
     assert len(names) <= PARTICIPLE_NAMES, "\n".join(names)
     assert len(names) == PARTICIPLE_NAMES, "write the smaller number above"
 

@@ -16,7 +16,7 @@ from kiplab.protocol.releases import Mode
 from tests.fleet import traced_pairs
 from tests.fleet.agreement import compare_command
 from tests.fleet.agreement.compare_command import ComparisonProgress, compare_on
-from tests.fleet.agreement.made_schedules import NOT_TOLD, REFUSE_NEVER
+from tests.fleet.agreement.made_schedules import REFUSE_NEVER, UNDETECTED
 from tests.fleet.agreement.small_schedules import small_schedules
 from tests.fleet.agreement.trace_comparison import parting, shrunk, to_json
 from tests.fleet.agreement.trace_coverage import TRANSITIONS, covered
@@ -27,8 +27,8 @@ QUICK = (
     "::test_random_schedules_have_the_same_traces_in_engine_and_kernel"
 )
 SETS = [(mode, name) for mode, sets in COMPARED_IN.items() for name in sets]
-GUARDS_TOLD = [(m, g) for m in Mode for g in mirrored_in(m) if g not in NOT_TOLD[m]]
-GUARDS_NOT_TOLD = [(mode, guard) for mode, guards in NOT_TOLD.items() for guard in guards]
+DETECTED_GUARDS = [(m, g) for m in Mode for g in mirrored_in(m) if g not in UNDETECTED[m]]
+UNDETECTED_GUARDS = [(mode, guard) for mode, guards in UNDETECTED.items() for guard in guards]
 
 
 @pytest.mark.parametrize(("mode", "name"), SETS)
@@ -96,18 +96,18 @@ def test_every_guard_that_can_refuse_a_line_refuses_one() -> None:
 # Without a guard
 
 
-@pytest.mark.parametrize(("mode", "guard"), GUARDS_TOLD)
+@pytest.mark.parametrize(("mode", "guard"), DETECTED_GUARDS)
 def test_a_kernel_that_forgets_a_guard_is_found_out(mode: Mode, guard: str) -> None:
     pairs = reversed(traced_pairs.quick_traces(mode))
     told = any(traced_pairs.is_told(guard, pair, mode) for pair in pairs)
     assert told, f"no schedule comes out otherwise without {guard}: add one to MADE"
 
 
-@pytest.mark.parametrize(("mode", "guard"), GUARDS_NOT_TOLD)
+@pytest.mark.parametrize(("mode", "guard"), UNDETECTED_GUARDS)
 def test_a_guard_that_no_schedule_tells_is_told_by_none(mode: Mode, guard: str) -> None:
     pairs = traced_pairs.quick_traces(mode)
     told = next((pair for pair in pairs if traced_pairs.is_told(guard, pair, mode)), None)
-    assert told is None, f"it is told by {told}: take {guard} out of NOT_TOLD"
+    assert told is None, f"it is told by {told}: take {guard} out of UNDETECTED"
 
 
 # What is told of a difference, and how one goes on

@@ -7,7 +7,7 @@ import kiplab
 from kiplab import fleet
 from kiplab.fleet.agreement.engine_run import engine_trace
 from kiplab.fleet.agreement.kernel_run import kernel_run
-from kiplab.fleet.agreement.story_schedule import TOLD_METRICS, NoStoryError, schedule_of
+from kiplab.fleet.agreement.story_schedule import STORY_METRICS, NoStoryError, schedule_of
 from kiplab.fleet.kernel.feature_sets import features_of
 from kiplab.fleet.kernel.world import DAY, SECOND, YEAR, Exponential, LogNormal, World
 from kiplab.plays.grammar import parse
@@ -91,7 +91,7 @@ def test_a_loss_under_a_purge_is_told_with_the_controller_that_purges() -> None:
 
 
 def test_every_metric_that_a_play_can_show_has_a_story() -> None:
-    assert set(TOLD_METRICS) == set(WHERE), "add to WHERE a world in which it happens"
+    assert set(STORY_METRICS) == set(WHERE), "add to WHERE a world in which it happens"
 
 
 @pytest.mark.parametrize("metric", ["race_loss", "shock_loss"])

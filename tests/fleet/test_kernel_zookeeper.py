@@ -5,7 +5,7 @@ from itertools import chain, combinations
 import pytest
 from msgspec.structs import replace
 
-from kiplab.fleet.agreement.kernel_run import FIRST_LEADER_EPOCH, TOLD_MAX, world_of
+from kiplab.fleet.agreement.kernel_run import FIRST_LEADER_EPOCH, LINES_MAX, world_of
 from kiplab.fleet.agreement.outside_events import Outside, OutsideSchedule, delays_of, row_of
 from kiplab.fleet.kernel import set_words
 from kiplab.fleet.kernel.feature_sets import IN_MODE, SWITCHED, mask_of
@@ -146,7 +146,7 @@ def _played(*events: Outside, replicas: int = 2, features: str = "none") -> list
     schedule = OutsideSchedule(replicas=replicas, end=events[-1].at + 120_000, events=events)
     s, told, w = (
         [0] * set_words.STATE_WORDS,
-        [0] * (1 + TOLD_MAX * set_words.TOLD_WORDS),
+        [0] * (1 + LINES_MAX * set_words.TOLD_WORDS),
         world_of(schedule),
     )
     w[set_words.MODE], w[set_words.SESSION_OVER_US] = 1, SESSION_MS * 1_000

@@ -76,7 +76,7 @@ def test_without_one_guard_of_kip_380_half_of_the_harm_is_back(
 ) -> None:
     without = switched(COMPARED_WITH_ZOOKEEPER["380"], guard, on=False)
     made = [
-        late_bounce(replace(effect.found, features=without), effect.event)
+        late_bounce(replace(effect.cluster, features=without), effect.event)
         for replication in range(4)
         for effect in effects(BOUNCING, replication)
     ]

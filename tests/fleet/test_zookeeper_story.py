@@ -14,8 +14,8 @@ from kiplab.fleet.agreement.engine_lines import partition_in
 from kiplab.fleet.agreement.kernel_run import KernelRun, kernel_run
 from kiplab.fleet.agreement.outside_events import Outside, OutsideSchedule
 from kiplab.fleet.agreement.random_outside import random_schedule
-from kiplab.fleet.agreement.story_play import UnsaidError, play_of, tale_of
-from kiplab.fleet.agreement.story_schedule import TOLD_METRICS
+from kiplab.fleet.agreement.story_play import UnplayableError, play_of, tale_of
+from kiplab.fleet.agreement.story_schedule import STORY_METRICS
 from kiplab.fleet.agreement.trace_lines import TraceLine
 from kiplab.fleet.kernel.feature_sets import feature_sets, features_of
 from kiplab.fleet.kernel.mirrored_guards import WRITES
@@ -158,7 +158,7 @@ def test_what_is_counted_in_a_world_with_zookeeper_opens_as_a_play(metric: str) 
 
 
 def test_every_metric_that_a_play_can_show_has_a_story_with_zookeeper() -> None:
-    assert set(TOLD_METRICS) == set(WHERE), "add to WHERE a world in which it happens"
+    assert set(STORY_METRICS) == set(WHERE), "add to WHERE a world in which it happens"
 
 
 def test_a_stale_join_ends_with_a_member_that_is_not_registered_any_more() -> None:
@@ -214,7 +214,7 @@ def test_who_shuts_down_or_is_cut_off_while_there_is_no_controller_does_so_in_th
 
 def test_a_controller_on_the_broker_of_a_replica_is_what_no_play_says() -> None:
     hosted = replace(_schedule(AWAY), host=1)
-    with pytest.raises(UnsaidError, match="a controller that lives on a replica's broker"):
+    with pytest.raises(UnplayableError, match="a controller that lives on a replica's broker"):
         _play(hosted)
 
 
@@ -241,7 +241,7 @@ def test_a_disk_that_is_lost_after_a_clean_stop_is_what_no_play_says() -> None:
     second = Outside(at=5_000, kind="crash", broker=1, fate="replaced")
     alone = replace(_schedule(first, second), replicas=1)
     assert kernel_run(alone, _rules("none"), compiled=False).counts["committed_loss"] == 1
-    with pytest.raises(UnsaidError, match="replaced after a clean stop, while the next process"):
+    with pytest.raises(UnplayableError, match="replaced after a clean stop, while the next"):
         _play(alone)
 
 

@@ -73,7 +73,7 @@ class DoneMove(msgspec.Struct, frozen=True):
 
 
 class DrivenEngine:
-    """`cluster` at `now` (ms), and every move that was `done`; `after` is told of each of them."""
+    """`cluster` at `now` (ms), and every move that was `done`; `after` is called with each."""
 
     def __init__(self, first: Cluster, after: Callable[[Cluster, DoneMove], None]) -> None:
         self.cluster = first
@@ -119,7 +119,7 @@ class DrivenEngine:
         """A follower fetches as long as something comes of it."""
         before = None
         for _ in range(ROUNDS):
-            now = self.known(b, leader)
+            now = self.replicas_and_logs(b, leader)
             if now == before or not self.is_behind(b):
                 return
             self.fire(b, moves.Timer.FETCH)
@@ -193,16 +193,16 @@ class DrivenEngine:
             return False
         return clock.wants_fetch(self.cluster, self.node(b), replica)
 
-    def known(self, b: int, leader: int) -> tuple[object, ...]:
-        """What a follower's fetch may change: if it does not, the next one does not."""
+    def replicas_and_logs(self, b: int, leader: int) -> tuple[object, ...]:
+        """All that a follower's fetch can change: after a fetch without effect none has any."""
         nodes = self.node(b), self.node(leader)
         return tuple((replica_of(n, PARTITION), log_of(n, PARTITION)) for n in nodes)
 
     def session_ends(self) -> dict[int, int]:
-        """By broker, when (ms) its session is over if nothing more is heard of it.
+        """By broker, when (ms) its session is over without another heartbeat.
 
-        Who is fenced already is left alone: from 4.0 on a controller fences it once more, for
-        nothing, and at another time than the kernel everybody else would be heard of.
+        A fenced broker is left out: from 4.0 on a controller fences it once more, without effect,
+        and the heartbeats of the others would come at other times than in the kernel.
         """
         if not truth.watches_sessions(self.cluster):
             return {}

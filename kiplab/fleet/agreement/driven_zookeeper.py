@@ -41,8 +41,8 @@ def first_with_zookeeper(schedule: OutsideSchedule, features: Features) -> Clust
 
 
 class DrivenZooKeeper(DrivenEngine):
-    """`deaf` says that nobody hears what is for the controller, which lives on `host`; `lost` says
-    how many moves were `done` each time that it fell silent.
+    """`deaf` says that the controller, which runs on `host`, gets no message; `lost` has the number
+    of moves `done` each time that it fell silent.
     """
 
     def __init__(
@@ -52,10 +52,10 @@ class DrivenZooKeeper(DrivenEngine):
         self.deaf = False
         self.lost: list[int] = []
         self.host = host
-        self.asked: tuple[Message, ...] = ()
+        self.kept_requests: tuple[Message, ...] = ()
 
     def expire(self, b: int) -> None:
-        """ZooKeeper ends the session of a broker: it is the clock's keeper who knows when."""
+        """ZooKeeper ends the session of a broker; the caller, who keeps the clock, knows when."""
         before = self.cluster
         made = step(replace(before, timed=False), moves.ExpireSession(BrokerId(b)))
         self.cluster = replace(made.cluster, timed=True)
@@ -67,7 +67,7 @@ class DrivenZooKeeper(DrivenEngine):
                     self._lose_events_of(controller_on(other.id))
 
     def lose_controller(self) -> None:
-        """The controller hears nothing any more, and says nothing; its session lasts."""
+        """The controller gets and sends no more messages; its session lasts."""
         self.deaf = True
         self.lost.append(len(self.done))
         self._keep_sent()
@@ -78,14 +78,14 @@ class DrivenZooKeeper(DrivenEngine):
         requests = tuple(m for m in self.cluster.messages if self._asks_the_lost(m))
         left = tuple(m for m in self.cluster.messages if m not in requests)
         self.cluster = replace(self.cluster, messages=left)
-        self.asked = (*self.asked, *requests)
+        self.kept_requests = (*self.kept_requests, *requests)
 
     def _asks_the_lost(self, message: Message | Dropped) -> bool:
         asks = isinstance(message.body, messages.AlterPartitionRequest)
         return asks and self.deaf and message.receiver == controller_on(self.host)
 
     def keep_requests(self, move: DoneMove) -> None:
-        """What leaders ask of a controller that is gone is what they send first to the next one:
+        """Requests of leaders to a lost controller are the first that they send to the next one:
         BrokerToControllerRequestThread (2.7.0 to 3.4.1), under the broker epoch of the time.
         """
         for event in move.events:
@@ -97,36 +97,36 @@ class DrivenZooKeeper(DrivenEngine):
                     lane=event.body.api.lane,
                     body=event.body,
                 )
-                self.asked = (*self.asked, kept)
+                self.kept_requests = (*self.kept_requests, kept)
 
     def on_their_way(self) -> tuple[Message, ...]:
-        """What leaders will ask the next controller is among it."""
-        return *super().on_their_way(), *self.asked
+        """Also the kept requests, which leaders will send to the next controller."""
+        return *super().on_their_way(), *self.kept_requests
 
     def find_controller(self) -> None:
         """Its session is over; a broker without a replica is elected, and reads everything.
 
-        What the one before it said last is lost with it.
+        The last requests of the one before are lost with it.
         """
         if self.host == HOST:
             self._lose_events_of(controller_on(HOST))
             self.expire(HOST)
-            self._is_told_so()
+            self._deliver_session_end()
         else:
             self._lose_words_of(controller_on(self.host))
         self._keep_sent()
         incarnation = incarnation_of(self.cluster, HOST)
         requests = (
             replace(m, receiver=controller_on(HOST), receiver_incarnation=incarnation)
-            for m in self.asked
+            for m in self.kept_requests
         )
         self.cluster = replace(self.cluster, messages=(*self.cluster.messages, *requests))
-        self.asked, self.deaf, self.host = (), False, HOST
+        self.kept_requests, self.deaf, self.host = (), False, HOST
         self.flow()
 
-    def _is_told_so(self) -> None:
-        """The controller hears that its session is over before any of its words arrives: it
-        forgets them all. Were they only lost, it would say them again.
+    def _deliver_session_end(self) -> None:
+        """The controller learns that its session is over before any of its requests arrives, and
+        forgets them all. Requests that were only lost it would send again.
         """
         for m in self.cluster.messages:
             if m.receiver == HOST and isinstance(m.body, messages.SessionExpired):
@@ -138,7 +138,7 @@ class DrivenZooKeeper(DrivenEngine):
                 self.do(moves.Drop(m.name))
 
     def _lose_events_of(self, node: BrokerId) -> None:
-        """What ZooKeeper would tell of a session that is over, or who would stand for election.
+        """The watch events for the end of a session, and those that start an election.
 
         It is no move: ZooKeeper loses no watch event of a session that lasts. The kernel has no
         controller for as long.
@@ -150,7 +150,7 @@ class DrivenZooKeeper(DrivenEngine):
         )
         self.cluster = replace(self.cluster, messages=tuple(left))
 
-    def shut_down_unheard(self, b: int) -> None:
+    def shut_down_unanswered(self, b: int) -> None:
         """A try that no controller answers."""
         self.do(moves.ShutDown(BrokerId(b)))
         for m in self.cluster.messages:
@@ -166,14 +166,14 @@ class DrivenZooKeeper(DrivenEngine):
         return super().is_held(message) or (self.deaf and bool({*ends} & deaf))
 
     def answer_to(self, b: int) -> Message | None:
-        """What a broker that shuts down is told, if it is on its way."""
+        """The answer to a broker that shuts down, if it is under way."""
         for m in self.cluster.messages:
             if m.receiver == b and isinstance(m.body, messages.ControlledShutdownResponse):
                 return m
         return None
 
     def knows_who_leads(self, b: int) -> bool:
-        """Whether a process has heard of the leader that there is."""
+        """Whether a process knows the current leader."""
         replica = replica_of(self.node(b), PARTITION)
         state = partition_of(self.cluster, PARTITION)
         assert state is not None

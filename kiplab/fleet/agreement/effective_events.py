@@ -20,10 +20,10 @@ Order = tuple[int, int, int]
 
 
 class EffectiveEvent(msgspec.Struct, frozen=True):
-    """An event (its times are microseconds), and the cluster that it `found`."""
+    """An event (its times are microseconds), and the cluster just before it."""
 
     event: Outside
-    found: Cluster
+    cluster: Cluster
 
 
 class EffectRun(ZooKeeperRun):

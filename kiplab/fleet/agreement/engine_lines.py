@@ -1,4 +1,4 @@
-"""What a move of the engine adds to a trace."""
+"""The lines that a move of the engine adds to a trace."""
 
 from collections.abc import Collection, Iterator
 
@@ -12,7 +12,7 @@ from ...protocol.ids import CONTROLLER, NO_LEADER, BrokerId
 from ...protocol.messages import IsrMember
 from ...protocol.registrations import LeaderRecoveryState, PartitionRegistration
 from .driven_engine import PARTITION, DoneMove, isr_asked
-from .trace_lines import NOBODY, PartitionTold, TraceLine
+from .trace_lines import NOBODY, TracedState, TraceLine
 
 ALTER_PARTITION = "alter-partition"
 
@@ -25,14 +25,14 @@ def engine_lines(
         yield from _of_event(before, after, move, event, behind)
     was, now = partition_in(before), partition_in(after)
     if was is not now and was != now:
-        yield TraceLine(move.at, "partition", partition=told_of(now))
+        yield TraceLine(move.at, "partition", partition=traced_state(now))
 
 
 def _of_event(
     before: Cluster, after: Cluster, made: DoneMove, event: Event, behind: Collection[int]
 ) -> Iterator[TraceLine]:
     if isinstance(event, Refused) and _refuses_here(event):
-        # Who is told NEW_LEADER_ELECTED was not refused: another leader came on the way.
+        # NEW_LEADER_ELECTED refuses nothing: another leader came on the way.
         if event.error is not KafkaError.NEW_LEADER_ELECTED:
             yield TraceLine(made.at, "refused", _sender(made.move), event.guard or "")
     elif isinstance(event, CommittedLost):
@@ -43,7 +43,7 @@ def _of_event(
 
 
 def _refuses_here(event: Refused) -> bool:
-    """A controller with ZooKeeper lives on a broker; only what it says of an ISR is told."""
+    """A controller with ZooKeeper runs on a broker; only its refusals of an ISR are lines."""
     return event.node == CONTROLLER or event.request == ALTER_PARTITION
 
 
@@ -77,9 +77,9 @@ def partition_in(cluster: Cluster) -> PartitionRegistration:
     return registration
 
 
-def told_of(state: PartitionRegistration) -> PartitionTold:
+def traced_state(state: PartitionRegistration) -> TracedState:
     """The state as a line of a trace has it."""
-    return PartitionTold(
+    return TracedState(
         leader=NOBODY if state.leader == NO_LEADER else int(state.leader),
         leader_epoch=int(state.leader_epoch),
         partition_epoch=int(state.partition_epoch),

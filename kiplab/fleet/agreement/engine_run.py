@@ -32,13 +32,13 @@ Planned = tuple[int, int, int]
 
 
 class EngineRun:
-    """One run; `told` is its trace."""
+    """One run; `trace` has its lines so far."""
 
     def __init__(self, schedule: OutsideSchedule, features: Features, timed: bool = True) -> None:
         self.engine = self._driven(schedule, features, timed)
         self.schedule = schedule
         self.turn = 0
-        self.told: list[TraceLine] = []
+        self.trace: list[TraceLine] = []
         self.causes = LossCauses()
         self.plans: dict[tuple[int, int], int] = {}
         self.requests: dict[int, tuple[int, MessageName]] = {}
@@ -69,7 +69,7 @@ class EngineRun:
             self._until(event.order)
             self._event(event.at, partial(self._outside, event))
         self._until((self.schedule.end, set_events.RANKS, 0))
-        return tuple(self.told)
+        return tuple(self.trace)
 
     # --- time ---------------------------------------------------------------------------------
 
@@ -159,7 +159,7 @@ class EngineRun:
             self.engine.fire_if_up(b, moves.Timer.FLUSH)
         elif kind == "beat":
             self.engine.fire_if_up(b, moves.Timer.CHECKPOINT)
-            if self._heard(b):
+            if self._is_reachable(b):
                 self._beat(b)
         else:
             self._note(event)
@@ -221,7 +221,7 @@ class EngineRun:
     def _bounce(self, event: Outside) -> None:
         b = event.broker
         waits = self.schedule.bounces_wait and len(self.state.isr) < self.schedule.replicas
-        if self._heard(b) and not waits:
+        if self._is_reachable(b) and not waits:
             self.engine.do(moves.ShutDown(BrokerId(b)))
             self.engine.flow()
             self.gives_up[b] = self.engine.now + self.schedule.patience
@@ -339,7 +339,7 @@ class EngineRun:
 
     # --- moves --------------------------------------------------------------------------------
 
-    def _heard(self, b: int) -> bool:
+    def _is_reachable(self, b: int) -> bool:
         process = self.engine.node(b).process
         runs = process is not None and process.lifecycle is Lifecycle.RUNNING
         return runs and b not in self.cut and not self.outage
@@ -349,17 +349,17 @@ class EngineRun:
 
     def _all_beat(self) -> None:
         for b in self.ids:
-            if self._heard(b):
+            if self._is_reachable(b):
                 self._beat(b)
 
     def _beat(self, b: int) -> None:
         self.engine.fire(b, moves.Timer.HEARTBEAT)
 
     def _after(self, before: Cluster, move: DoneMove) -> None:
-        """What the schedule's world makes of a move, and what is told of it."""
+        """The effects of a move in the schedule's world, and its lines of the trace."""
         behind = [b for b in self.ids if not self.level[b]]
         lines = engine_lines(before, self.engine.cluster, move, behind)
-        self.told += self.causes.named(lines, move, self.state)
+        self.trace += self.causes.named(lines, move, self.state)
         for event in move.events:
             if isinstance(event, BecameLeader) and event.node == self.state.leader:
                 self._begins(int(event.node))

@@ -19,9 +19,9 @@ from ..kernel.mirrored_guards import MIRRORED, guard_bits
 from ..kernel.scheduled import DELAYS, play_out
 from ..kernel.simulation import METRIC_NAMES
 from .outside_events import OutsideSchedule, delays_of, row_of
-from .trace_lines import PartitionTold, Trace, TraceLine
+from .trace_lines import Trace, TracedState, TraceLine
 
-TOLD_MAX = 1_000
+LINES_MAX = 1_000
 RETRY_MS = HEARTBEAT_MS
 FIRST_LEADER_EPOCH, FIRST_PARTITION_EPOCH = 5, 10
 
@@ -42,11 +42,11 @@ def kernel_run(
 ) -> KernelRun:
     """The trace, and what was counted. `without` are bits of guards that it is to forget.
 
-    Raises EndlessTraceError for more than TOLD_MAX lines.
+    Raises EndlessTraceError for more than LINES_MAX lines.
     """
     w = world_of(schedule)
     w[set_words.MODE] = int(features.mode is Mode.ZOOKEEPER)
-    s, trace = words(set_words.STATE_WORDS), words(1 + TOLD_MAX * set_words.TOLD_WORDS)
+    s, trace = words(set_words.STATE_WORDS), words(1 + LINES_MAX * set_words.TOLD_WORDS)
     rows = [n for event in schedule.events for n in row_of(event)]
     delays = [n for event in schedule.events for n in delays_of(event)]
     s[set_words.GUARDS], s[set_words.TRACE] = guard_bits(features) & ~without, 1
@@ -60,7 +60,7 @@ def kernel_run(
     run: Any = play_out if compiled else _plainly()
     run(*made, schedule.leader - 1, schedule.end * 1000)
     if made[0][set_words.CHECKS]:
-        raise EndlessTraceError(f"the schedule has more than {TOLD_MAX} lines")
+        raise EndlessTraceError(f"the schedule has more than {LINES_MAX} lines")
     state = _listed(made[0])
     plain(account)(state, w, schedule.end * 1000)
     counted = state[set_words.COUNTS : set_words.COUNTS + len(METRIC_NAMES)]
@@ -95,7 +95,7 @@ def _lines(trace: list[int]) -> Iterator[TraceLine]:
         ms = at // 1000
         if what == set_words.TOLD_STATE:
             isr = tuple(m + 1 for m in members_of(d >> 1))
-            yield TraceLine(ms, "partition", partition=PartitionTold(a + 1, b, c, isr, bool(d & 1)))
+            yield TraceLine(ms, "partition", partition=TracedState(a + 1, b, c, isr, bool(d & 1)))
         elif what == set_words.TOLD_REFUSED:
             yield TraceLine(ms, "refused", b + 1, MIRRORED[a.bit_length() - 1])
         elif what == set_words.TOLD_LOST:

@@ -1,8 +1,8 @@
 """Random schedules in which a stale replica comes to lead often enough to be counted.
 
-A follower is back and caught up, and its leader asks for it, slowly; it crashes once more meanwhile
-and takes records along; it joins all the same, where nobody looks; then the leader goes. When each
-of it happens is random, and so is whether it comes to that.
+A follower is back and caught up, and its leader proposes it, slowly. Meanwhile it crashes again and
+loses records. Without a check it joins all the same. Then the leader goes. The times are random, so
+only some schedules end that way.
 """
 
 from random import Random

@@ -7,7 +7,7 @@ from ..parameters.as_world import as_world, horizon_us
 from ..parameters.scenario import Scenario
 from ..parameters.years import MICROSECONDS_PER_YEAR
 from .outside_events import Outside
-from .story_play import UnsaidError, play_of
+from .story_play import UnplayableError, play_of
 from .story_schedule import BEFORE, NoStoryError, StorySchedule, called, schedule_of
 
 _LEAVES = {"kept": "", "tail-lost": ", unflushed records lost", "replaced": ", disk replaced"}
@@ -31,9 +31,9 @@ def story(
     With ZooKeeper its controller lives on a broker of its own, which has no replica.
     `metric` is a loss (``"committed_loss"``, ``"race_loss"``, ``"last_replica_loss"``,
     ``"unclean_loss"``, ``"shock_loss"``), ``"stale_join"`` or ``"offline"``; `years` is how far to
-    look, without one a scenario's horizon. `kernel.simulation.simulate` says which replications
+    look, by default a scenario's horizon. `kernel.simulation.simulate` says which replications
     have counted some. A weighed estimate has no replications: what it counts is too rare for any,
-    and is told by a world in which the same happens more often.
+    and a world in which the same happens more often shows it.
 
     Raises NoStoryError where there is none, ValueError for a feature set or a metric that no play
     shows, for other periods than the engine's, and for a world without `years`.
@@ -53,7 +53,7 @@ def story(
             title=f"{called(metric).capitalize()} of the fleet: {which}",
             question=f"What came to the {what}? {_events(chosen)}{_unplayed(features, world)}",
         )
-    except UnsaidError as reason:
+    except UnplayableError as reason:
         raise NoStoryError(
             f"the {metric} of replication {replication} of seed {seed} {reason}: take another one"
         ) from None

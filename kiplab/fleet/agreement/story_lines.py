@@ -1,7 +1,7 @@
-"""What was done in a run with a clock, as lines of a play without one.
+"""The moves of a run with a clock, as lines of a play without one.
 
-Messages flow by themselves in a play, but for those that `hold` keeps back: requests that take
-their time, and the answer to a leader that stops in the time that a stop takes.
+Messages flow by themselves in a play, but for those that `hold` keeps back: requests with a delay,
+and the answer to a leader that takes time to stop.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,8 +19,8 @@ _REQUEST = messages.KINDS[messages.AlterPartitionRequest]
 _ANSWER = messages.KINDS[messages.ControlledShutdownResponse]
 
 
-class SaidLine(msgspec.Struct, frozen=True):
-    """A line, and when (ms) was done what it says. A round that changes nothing needs no line."""
+class DatedStatement(msgspec.Struct, frozen=True):
+    """A line, and when (ms) its move was done. A round that changes nothing needs no line."""
 
     at: int
     statement: Statement
@@ -28,20 +28,20 @@ class SaidLine(msgspec.Struct, frozen=True):
 
 
 def held_throughout(done: Iterable[DoneMove], *, zookeeper: bool) -> tuple[str, ...]:
-    """The kinds of messages that a play of it holds back from its beginning on."""
+    """The kinds of messages that its play holds back from the beginning."""
     answered = zookeeper and any(isinstance(made.move, moves.ShutDown) for made in done)
     return (_REQUEST, _ANSWER) if answered else (_REQUEST,)
 
 
-def said_lines(done: Iterable[DoneMove]) -> Iterator[SaidLine]:
-    """The lines that are needed for it. To shut down is to say so at once."""
+def dated_statements(done: Iterable[DoneMove]) -> Iterator[DatedStatement]:
+    """The lines that a play needs. A shutdown includes the heartbeat that asks for it."""
     before: moves.Move | None = None
     for made in done:
         move = made.move
         if isinstance(move, moves.Advance) or _flows(move):
             continue
         if not _goes_without_saying(made, before):
-            yield SaidLine(made.at, statement_of(move), isinstance(move, moves.Fire))
+            yield DatedStatement(made.at, statement_of(move), isinstance(move, moves.Fire))
         before = move
 
 

@@ -1,7 +1,7 @@
-"""What was done in a run with ZooKeeper, as lines of a play: also how the controller was away.
+"""The moves of a run with ZooKeeper, as lines of a play, with the outages of the controller.
 
-It falls silent as its broker is cut off from everybody; its session ends as the next one is to
-come, and then the broker is reached again, registers anew and is elected.
+A controller falls silent when its broker is cut off from all others. Its session ends when the next
+one is due; then the broker is reached again, registers anew and is elected.
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,7 +16,7 @@ from ...protocol.ids import ZOOKEEPER, BrokerId, controller_on
 from ...protocol.messages import KINDS, WatcherEvent
 from .driven_engine import DoneMove
 from .driven_zookeeper import HOST
-from .story_lines import SaidLine, said_lines
+from .story_lines import DatedStatement, dated_statements
 
 _WORD = KINDS[WatcherEvent]
 _TO_HOST = (("to", node_word(controller_on(HOST))),)
@@ -24,9 +24,9 @@ _TO_HOST = (("to", node_word(controller_on(HOST))),)
 
 def zookeeper_lines(
     done: Iterable[DoneMove], lost: Iterable[int], ids: Iterable[int]
-) -> Iterator[SaidLine]:
-    """The lines that are needed for it; `lost` says how many moves were done each time that
-    the controller fell silent.
+) -> Iterator[DatedStatement]:
+    """The lines that a play needs; `lost` has the number of moves done each time that the
+    controller fell silent.
     """
     brokers = tuple(BrokerId(b) for b in ids)
     cut: set[BrokerId] = set()
@@ -44,18 +44,18 @@ def zookeeper_lines(
         elif _is_link_of_host(move, cut) and away:
             continue
         elif isinstance(move, moves.Drop) and move.message.kind == _WORD:
-            # What the others would hear of the end of its session is held until it is elected.
+            # The others get no event of the end of its session until it is elected.
             yield from _at(made, [Statement("drop", (_WORD,), _TO_HOST)] if away else [])
         else:
-            yield from said_lines([made])
+            yield from dated_statements([made])
 
 
-def _at(move: DoneMove, lines: Iterable[Statement]) -> Iterator[SaidLine]:
-    return (SaidLine(move.at, line) for line in lines)
+def _at(move: DoneMove, lines: Iterable[Statement]) -> Iterator[DatedStatement]:
+    return (DatedStatement(move.at, line) for line in lines)
 
 
 def _is_link_of_host(move: moves.Move, cut: set[BrokerId]) -> bool:
-    """Whether a broker and the controller's part or meet, which `cut` takes down."""
+    """Whether the move cuts or heals a link to the controller's broker; `cut` keeps note of it."""
     if not isinstance(move, moves.Cut | moves.Heal) or move.other != HOST:
         return False
     (cut.add if isinstance(move, moves.Cut) else cut.discard)(move.one)
@@ -67,7 +67,7 @@ def _host_is_cut_off(others: Iterable[BrokerId]) -> Iterator[Statement]:
 
 
 def _host_is_back(others: Iterable[BrokerId]) -> Iterator[Statement]:
-    """It hears of the end of its session first: the others find that there is a controller."""
+    """It learns of the end of its session first; the others then find a controller."""
     yield Statement("hold", (_WORD,))
     yield statement_of(moves.ExpireSession(HOST))
     yield from (statement_of(moves.Heal(HOST, other)) for other in (*others, ZOOKEEPER))
@@ -76,8 +76,8 @@ def _host_is_back(others: Iterable[BrokerId]) -> Iterator[Statement]:
 
 
 def _with_lost_disks(done: Iterable[DoneMove]) -> dict[int, DoneMove]:
-    """By number. A process that is not registered yet is none in the engine, and cannot crash:
-    its disk was lost with the process before, if that crashed: nobody has looked at it since.
+    """By number. A process that is not registered yet is none in the engine, and cannot crash.
+    Its disk was lost with the process before, if that crashed; nothing has read it since.
     """
     moves_by_number: dict[int, DoneMove] = {}
     down: dict[BrokerId, int] = {}

@@ -1,8 +1,7 @@
 """A schedule as a play of the engine: a line for each move, and beside it when it was.
 
-A play with a clock sees to its rounds itself. This one has none, and says what happened in the
-order in which it happened; a round that changes nothing, or that nobody made in the run with a
-clock, is left out.
+A play with a clock makes its rounds itself. This one has none, and lists the moves in their order;
+a round that changes nothing, or that the run with a clock did not make, is left out.
 """
 
 from __future__ import annotations
@@ -26,24 +25,24 @@ from ...protocol.ids import CONTROLLER
 from ...protocol.releases import Mode
 from .driven_engine import header_of
 from .driven_zookeeper import zookeeper_header_of
-from .engine_lines import partition_in, told_of
+from .engine_lines import partition_in, traced_state
 from .engine_run import EngineRun
 from .outside_events import OutsideSchedule
-from .story_lines import SaidLine, held_throughout, said_lines
+from .story_lines import DatedStatement, dated_statements, held_throughout
 from .story_outages import zookeeper_lines
-from .trace_lines import PartitionTold
+from .trace_lines import TracedState
 from .zookeeper_run import ZooKeeperRun
 
-PartitionTale = tuple[PartitionTold | int, ...]
-"""What becomes of the partition, without times: its states, and who leads without records."""
+PartitionTale = tuple[TracedState | int, ...]
+"""The history of the partition, without times: its states, and leaders without records."""
 
 
-class UnsaidError(LookupError):
-    """A schedule that no play comes to; the message says what it hangs on."""
+class UnplayableError(LookupError):
+    """A schedule without an equal play; the message says what it depends on."""
 
 
 class StoryLine(msgspec.Struct, frozen=True):
-    """A line, and from when to when (ms) what it says was done."""
+    """A line, and from when to when (ms) its moves were done."""
 
     statement: Statement
     first: int
@@ -51,7 +50,7 @@ class StoryLine(msgspec.Struct, frozen=True):
 
     @property
     def writes_to(self) -> str | None:
-        """Who writes what it says; None where it says something else."""
+        """The broker that its records go to; None if it writes none."""
         return self.statement.arg("to") if self.statement.verb == "produce" else None
 
     def and_then(self, other: StoryLine) -> StoryLine:
@@ -71,11 +70,11 @@ def play_of(
 ) -> Play:
     """The play, with the same states of the partition and the same losses as the run with a clock.
 
-    Raises UnsaidError where a play without one comes to something else.
+    Raises UnplayableError where a play without a clock has another result.
     """
     zookeeper = features.mode is Mode.ZOOKEEPER
     if schedule.host:
-        raise UnsaidError(
+        raise UnplayableError(
             "hangs on a controller that lives on a replica's broker: in a play it has its own"
         )
     run = ZooKeeperRun(schedule, features) if zookeeper else EngineRun(schedule, features)
@@ -89,25 +88,25 @@ def play_of(
     stage = open_stage(play)
     for line, statement in enumerate(play.statements, 1):
         stage = do_line(stage, statement, line)
-    statements = tuple(_said(run))
+    statements = tuple(_dated(run))
     lines = tuple(_lines(stage, statements))
     beside = tuple(_beside(_together(iter(lines))))
     done = parse(format_play(Play((*play.statements, *beside), name)), name)
-    wanted = tuple(line.partition or line.broker for line in trace if _is_told(line.what))
+    wanted = tuple(line.partition or line.broker for line in trace if _is_in_play(line.what))
     if tale_of(run_play(done)) != wanted:
-        raise UnsaidError(_why_not(statements, lines))
+        raise UnplayableError(_why_not(statements, lines))
     return done
 
 
-def _said(run: EngineRun) -> Iterator[SaidLine]:
+def _dated(run: EngineRun) -> Iterator[DatedStatement]:
     if isinstance(run, ZooKeeperRun):
         return zookeeper_lines(run.engine.done, run.engine.lost, run.ids)
-    return said_lines(run.engine.done)
+    return dated_statements(run.engine.done)
 
 
-def _why_not(said: Iterable[SaidLine], lines: Iterable[StoryLine]) -> str:
+def _why_not(dated: Iterable[DatedStatement], lines: Iterable[StoryLine]) -> str:
     crashes, shown = (
-        sum(line.statement.verb == "crash" for line in each) for each in (said, lines)
+        sum(line.statement.verb == "crash" for line in each) for each in (dated, lines)
     )
     if shown < crashes:
         return (
@@ -117,11 +116,11 @@ def _why_not(said: Iterable[SaidLine], lines: Iterable[StoryLine]) -> str:
     return "hangs on times that a play without a clock does not have"
 
 
-def _is_told(what: str) -> bool:
+def _is_in_play(what: str) -> bool:
     return what in ("partition", "lost")
 
 
-def _lines(stage: Stage, lines: Iterable[SaidLine]) -> Iterator[StoryLine]:
+def _lines(stage: Stage, lines: Iterable[DatedStatement]) -> Iterator[StoryLine]:
     number = len(stage.play.statements)
     for line in lines:
         try:
@@ -167,8 +166,8 @@ def _nodes(stage: Stage) -> tuple[object, ...]:
 
 
 def tale_of(stage: Stage) -> PartitionTale:
-    """What becomes of the partition in a play."""
-    tale: list[PartitionTold | int] = []
+    """The history of the partition in a play."""
+    tale: list[TracedState | int] = []
     was = _partition(stage.history.start)
     for step in stage.history.steps:
         lost = [int(e.leader) for e in step.events if isinstance(e, CommittedLost)]
@@ -178,5 +177,5 @@ def tale_of(stage: Stage) -> PartitionTale:
     return tuple(tale)
 
 
-def _partition(cluster: Cluster) -> PartitionTold:
-    return told_of(partition_in(cluster))
+def _partition(cluster: Cluster) -> TracedState:
+    return traced_state(partition_in(cluster))

@@ -1,9 +1,9 @@
-"""Where in a replication something happened: the events around it, in whole milliseconds.
+"""The part of a replication in which something happened: its events, in whole milliseconds.
 
-Between events that are far apart everybody is in sync again, and nothing is left of what came
-before but who leads. So a replication falls into stretches, each a schedule of its own; one that
-does not end so goes on in the next. The shortest end of a stretch that comes to the same is the
-story: the times between its events are those of the replication.
+Between events that are far apart all brokers are in sync again, and only the leader is left of
+what came before. So a replication falls into stretches, each a schedule of its own; a stretch that
+does not end in sync goes on in the next. The story is the shortest end of a stretch that has the
+same result: the times between its events are those of the replication.
 """
 
 from collections.abc import Iterator
@@ -23,12 +23,12 @@ from .replication_events import in_milliseconds, replication_events
 from .trace_lines import NOBODY
 
 QUIET_US = 2 * HOUR
-"""So long without an event, and everybody is in sync again but for rare cases."""
+"""After so long without an event all brokers are in sync again, but for rare cases."""
 LEAD_MS = 1_000
-TOLD_METRICS = tuple(
+STORY_METRICS = tuple(
     n for n in METRIC_NAMES if n.endswith("_loss") or n in ("stale_join", "offline")
 )
-"""What a play can show."""
+"""The metrics that a play can show."""
 
 
 def called(metric: str) -> str:
@@ -38,7 +38,7 @@ def called(metric: str) -> str:
 
 
 class NoStoryError(LookupError):
-    """Nothing of the kind happens in a replication, or the engine cannot show it."""
+    """A replication has no such event, or the engine cannot show it."""
 
 
 class StorySchedule(msgspec.Struct, frozen=True):
@@ -51,11 +51,11 @@ class StorySchedule(msgspec.Struct, frozen=True):
 def schedule_of(
     world: World, *, seed: int, replication: int, until_us: int, features: Features, metric: str
 ) -> StorySchedule:
-    """The events that come to the first of `metric` in a replication.
+    """The events that lead to the first `metric` in a replication.
 
-    Raises NoStoryError where there is none, ValueError for what no play shows.
+    Raises NoStoryError where there is none, ValueError for a metric that no play shows.
     """
-    check_told(world, metric)
+    check_playable(world, metric)
     leader = 1
     glued: list[Outside] = []
     for stretch in _stretches(replication_events(world, seed, replication, until_us)):
@@ -75,10 +75,10 @@ def schedule_of(
     )
 
 
-def check_told(world: World, metric: str) -> None:
+def check_playable(world: World, metric: str) -> None:
     """Raises ValueError for another metric, or other periods than the engine's."""
-    if metric not in TOLD_METRICS:
-        raise ValueError(f"no play shows {metric!r}; expected one of {', '.join(TOLD_METRICS)}")
+    if metric not in STORY_METRICS:
+        raise ValueError(f"no play shows {metric!r}; expected one of {', '.join(STORY_METRICS)}")
     periods = {
         "session_s": (world.session_us, SESSION_TIMEOUT_MS),
         "lag_s": (world.lag_us, LAG_TIME_MAX_MS),

@@ -11,14 +11,14 @@ from ..parameters.as_world import as_world, horizon_us
 from ..parameters.scenario import Scenario
 from ..parameters.years import MICROSECONDS_PER_YEAR
 from .story import story
-from .story_schedule import NoStoryError, check_told
+from .story_schedule import NoStoryError, check_playable
 
 _AT_ONCE = 500
-"""Replications are lived through in blocks of so many: most is known after the first."""
+"""So many replications are simulated in a block; mostly the first one is enough."""
 
 
 class FoundStory(msgspec.Struct, frozen=True):
-    """A play, and the replication that it tells of."""
+    """A play, and the replication that it shows."""
 
     play: Play
     replication: int
@@ -34,14 +34,14 @@ def stories(
     passed_over: Callable[[NoStoryError], object] | None = None,
 ) -> Iterator[FoundStory]:
     """The first `metric` of every replication that has one, in their order, over so many
-    partition-years. One that no play can tell is passed over: `passed_over` hears why.
+    partition-years. One that no play can show is passed over: `passed_over` gets the reason.
 
-    Raises NoStoryError at once where nothing of such a study can be told, ValueError for a metric
-    or a feature set that there is not, and for no years.
+    Raises NoStoryError at once if no play can show such a study, ValueError for an unknown metric
+    or feature set, and for no years.
     """
     if not 0 < years < float("inf"):
         raise ValueError(f"years is {years:g}; expected partition-years, more than 0")
-    check_told(as_world(scenario), metric)
+    check_playable(as_world(scenario), metric)
     for replication in _met(scenario, seed, features, metric, years):
         try:
             play = story(
@@ -55,7 +55,7 @@ def stories(
 
 
 def _met(scenario: Scenario, seed: int, features: str, metric: str, years: float) -> Iterator[int]:
-    """The replications that have counted some."""
+    """The replications that have counted at least one."""
     horizon = horizon_us(scenario.parameters)
     wanted = ceil(years * MICROSECONDS_PER_YEAR / horizon)
     for first in range(0, wanted, _AT_ONCE):

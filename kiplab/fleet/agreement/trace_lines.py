@@ -1,4 +1,4 @@
-"""A trace: what happens to the partition, line by line, and what it comes to in counts."""
+"""A trace: the changes of the partition, line by line, and the counts that they add up to."""
 
 from collections import Counter
 from itertools import pairwise
@@ -14,8 +14,8 @@ _REGISTERS = MIRRORED[ONE_INCARNATION.bit_length() - 1]
 _LINES = {"stale join": "stale_join", "lost": "committed_loss", "refused": "refused"}
 
 
-class PartitionTold(msgspec.Struct, frozen=True):
-    """A state of the partition as the controller keeps it; leader 0 is nobody."""
+class TracedState(msgspec.Struct, frozen=True):
+    """A state of the partition at the controller; leader 0 means no leader."""
 
     leader: int
     leader_epoch: int
@@ -27,8 +27,8 @@ class PartitionTold(msgspec.Struct, frozen=True):
 class TraceLine(msgspec.Struct, frozen=True):
     """When (ms) and what: ``"partition"``, ``"refused"``, ``"lost"`` or ``"stale join"``.
 
-    `broker` is who is refused, who leads without committed records, or who joins; `guard` refuses;
-    `cause` of a loss is the metric that counts it; `partition` is the new state.
+    `broker` is refused, leads without committed records, or joins; `guard` refuses; `cause` is the
+    metric that counts a loss; `partition` is the new state.
     """
 
     at: int
@@ -36,11 +36,11 @@ class TraceLine(msgspec.Struct, frozen=True):
     broker: int = NOBODY
     guard: str = ""
     cause: str = ""
-    partition: PartitionTold | None = None
+    partition: TracedState | None = None
 
 
 Trace = tuple[TraceLine, ...]
-Since = tuple[int, PartitionTold]
+Since = tuple[int, TracedState]
 """Since when (ms) the partition is so."""
 
 
@@ -59,9 +59,9 @@ def trace_counts(trace: Trace, schedule: OutsideSchedule) -> Counter[str]:
 
 
 def _states(trace: Trace, schedule: OutsideSchedule) -> list[Since]:
-    """From the first moment to the last, at which the last one is told again."""
+    """From the first moment to the last, which repeats the last state."""
     everybody = tuple(range(1, schedule.replicas + 1))
-    states = [(0, PartitionTold(schedule.leader, 0, 0, everybody))]
+    states = [(0, TracedState(schedule.leader, 0, 0, everybody))]
     states += [(line.at, line.partition) for line in trace if line.partition is not None]
     return [*states, (schedule.end, states[-1][1])]
 

@@ -23,8 +23,8 @@ _TRYING_MS = (SHUTDOWN_TRIES - 1) * _BACKOFF_MS
 
 
 class ZooKeeperRun(EngineRun):
-    """One run. `contact` is when (ms) ZooKeeper has heard of a broker last; who is `starting` has
-    a process that recovers its log, and no session yet.
+    """One run. `contact` is when (ms) a broker last reached ZooKeeper; a `starting` broker has a
+    process that recovers its log, and no session yet.
     """
 
     engine: DrivenZooKeeper
@@ -93,7 +93,7 @@ class ZooKeeperRun(EngineRun):
         super()._delay(m, body)
 
     def _leader(self) -> int:
-        """Who has missed news while it was cut off is nobody's leader before it is told them."""
+        """A broker that missed requests while cut off leads no follower before it gets them."""
         leader = super()._leader()
         return leader if self._knows(leader) else NOBODY
 
@@ -126,7 +126,7 @@ class ZooKeeperRun(EngineRun):
     def _bounce(self, event: Outside) -> None:
         b = event.broker
         waits = self.schedule.bounces_wait and len(self.state.isr) < self.schedule.replicas
-        if self._heard(b) and not self.outage and not waits:
+        if self._is_reachable(b) and not self.outage and not waits:
             self.gives_up[b] = self.engine.now + _TRYING_MS
             self._ask_to_go(b)
 
@@ -175,7 +175,7 @@ class ZooKeeperRun(EngineRun):
         return self.engine.node(b).process is not None and b not in self.starting
 
     def _is_back(self, b: int) -> None:
-        """Heard of; it catches up once it knows with whom."""
+        """ZooKeeper reaches it again; it catches up once it knows its leader."""
         self._beat(b)
         self.engine.flow()
         if self._knows(b):
@@ -206,11 +206,11 @@ class ZooKeeperRun(EngineRun):
             self._answered(b)
             return
         while self.engine.node(b).process is not None:
-            self.engine.shut_down_unheard(b)
+            self.engine.shut_down_unanswered(b)
         self._ended(b)
 
     def _ask_in_vain(self, b: int) -> None:
-        self.engine.shut_down_unheard(b)
+        self.engine.shut_down_unanswered(b)
         if self.engine.now < self.gives_up[b]:
             self.plans[STOPS, b] = self.engine.now + _BACKOFF_MS
             return
@@ -237,7 +237,7 @@ class ZooKeeperRun(EngineRun):
     def _has_process(self, b: int) -> bool:
         return b in self.starting or super()._has_process(b)
 
-    def _heard(self, b: int) -> bool:
+    def _is_reachable(self, b: int) -> bool:
         process = self.engine.node(b).process
         return process is not None and process.lifecycle is Lifecycle.RUNNING and b not in self.cut
 

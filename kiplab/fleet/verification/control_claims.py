@@ -127,7 +127,7 @@ def _bounced(effects: Effects, features: str, counts: Callable[[LateBounce], boo
 
 def bounced(effect: EffectiveEvent, features: str) -> LateBounce:
     """The engine's bounce, under a feature set of COMPARED_WITH_ZOOKEEPER."""
-    cluster = replace(effect.found, features=COMPARED_WITH_ZOOKEEPER[features])
+    cluster = replace(effect.cluster, features=COMPARED_WITH_ZOOKEEPER[features])
     return late_bounce(cluster, effect.event)
 
 

@@ -45,8 +45,8 @@ ELECTED_WHILE_CUT_OFF = OutsideSchedule(
         Outside(at=34_500, kind="crash", delays=(2,)),
     ),
 )
-"""Broker 2 is elected while nobody reaches it, and no leader any more when it hears of that."""
-NEVER_HEARD = OutsideSchedule(
+"""Broker 2 is elected while it is cut off, and is no leader any more when it learns of it."""
+WITHOUT_HEARTBEAT = OutsideSchedule(
     end=81_002, events=(Outside(at=3_000, kind="crash", delays=(10_000,)),)
 )
 """Without a heartbeat the session is over at the moment of a registration: it comes first."""
@@ -157,8 +157,8 @@ DEAD_MEMBER = OutsideSchedule(
         Outside(at=38_003, kind="bounce", delays=(35_000,)),
     ),
 )
-"""Broker 3 is let in when it is gone already. Broker 1 shuts down, and hands broker 3 on, too: what
-chooses among those who stay does not look who of them is live."""
+"""Broker 3 is let in when it is gone already. Broker 1 shuts down, and leaves broker 3 in the ISR:
+the choice among the members that stay does not check which of them is live."""
 MADE = {
     Mode.KRAFT: (
         (PENDING_COUNTS, "none"),
@@ -166,7 +166,7 @@ MADE = {
         (ACCEPTED_WITHOUT_THE_LEADER, "903"),
         # What the long comparison found.
         (ELECTED_WHILE_CUT_OFF, "841+903+704"),
-        (NEVER_HEARD, "704"),
+        (WITHOUT_HEARTBEAT, "704"),
     ),
     Mode.ZOOKEEPER: (
         (PENDING_COUNTS, "none"),
@@ -179,8 +179,8 @@ MADE = {
         (DEAD_MEMBER, "380"),
     ),
 }
-"""Each with the feature set under which it tells something."""
-NOT_TOLD = {
+"""Each with a feature set under which a guard makes a difference."""
+UNDETECTED = {
     Mode.KRAFT: {
         "497.sender-is-leader": "Another leader has another leader epoch, which is judged before.",
         "841.shutting-down": "Who leaves has led: the request is of an earlier leader epoch.",
@@ -192,12 +192,12 @@ NOT_TOLD = {
         )
     },
 }
-"""Guards of which no schedule can tell, and why: test_kernel_rules.py tells them."""
+"""Guards that no schedule can detect, and why: test_kernel_rules.py does."""
 _OF_FETCHES = "It refuses fetches and clients, which are no lines of a trace."
 REFUSE_NEVER = {
-    Mode.KRAFT: {**NOT_TOLD[Mode.KRAFT], "704.leader-refuses": _OF_FETCHES},
+    Mode.KRAFT: {**UNDETECTED[Mode.KRAFT], "704.leader-refuses": _OF_FETCHES},
     Mode.ZOOKEEPER: {
-        **NOT_TOLD[Mode.ZOOKEEPER],
+        **UNDETECTED[Mode.ZOOKEEPER],
         "631.one-live-incarnation": "NODEEXISTS comes of a registration: it is no line of a trace.",
         "704.leader-refuses": _OF_FETCHES,
     },

@@ -11,7 +11,7 @@ from kiplab.fleet.agreement.compared_sets import COMPARED_IN
 from kiplab.fleet.agreement.engine_run import engine_trace
 from kiplab.fleet.agreement.kernel_run import kernel_run
 from kiplab.fleet.agreement.outside_events import Outside, OutsideSchedule
-from kiplab.fleet.agreement.trace_lines import PartitionTold, Trace, TraceLine
+from kiplab.fleet.agreement.trace_lines import Trace, TracedState, TraceLine
 from kiplab.fleet.agreement.zookeeper_run import zookeeper_trace
 from kiplab.protocol.features import Features
 from kiplab.protocol.releases import Mode
@@ -36,8 +36,8 @@ class TraceParting(msgspec.Struct, frozen=True):
 
     @property
     def sentence(self) -> str:
-        """What each of them says, and the command that says it again."""
-        says = f"the engine says {_said(self.engine)}, the kernel {_said(self.kernel)}"
+        """The line of each, and the command that compares them again."""
+        says = f"the engine says {_words(self.engine)}, the kernel {_words(self.kernel)}"
         return f"under {self.name} line {self.line + 1} of the traces differs: {says}; {self.again}"
 
     @property
@@ -47,7 +47,7 @@ class TraceParting(msgspec.Struct, frozen=True):
         return f"python -m {COMMAND} --mode {self.mode} --set {name} --schedule {schedule}"
 
 
-def _said(line: TraceLine | None) -> str:
+def _words(line: TraceLine | None) -> str:
     return "nothing more" if line is None else in_words(line)
 
 
@@ -71,11 +71,11 @@ def _what(line: TraceLine) -> str:
     return f"stale join of broker {line.broker}"
 
 
-def _state(told: PartitionTold) -> str:
+def _state(state: TracedState) -> str:
     """``"epoch 11: leader 2 under 6, ISR 2"``."""
-    who = f"leader {told.leader or 'none'} under {told.leader_epoch}"
-    isr = ",".join(map(str, told.isr))
-    return f"epoch {told.partition_epoch}: {who}, ISR {isr}{', recovering' * told.recovering}"
+    who = f"leader {state.leader or 'none'} under {state.leader_epoch}"
+    isr = ",".join(map(str, state.isr))
+    return f"epoch {state.partition_epoch}: {who}, ISR {isr}{', recovering' * state.recovering}"
 
 
 def kernel_trace(

@@ -9,7 +9,7 @@ import msgspec
 
 from kiplab.fleet.agreement.kernel_run import FIRST_LEADER_EPOCH, FIRST_PARTITION_EPOCH
 from kiplab.fleet.agreement.outside_events import OutsideSchedule
-from kiplab.fleet.agreement.trace_lines import NOBODY, PartitionTold, Trace
+from kiplab.fleet.agreement.trace_lines import NOBODY, Trace, TracedState
 from kiplab.protocol.guards import GUARDS
 from kiplab.protocol.releases import Mode
 
@@ -83,14 +83,14 @@ def _error(guard: str) -> str:
 def transitions(schedule: OutsideSchedule, trace: Trace) -> Iterator[str]:
     """The kind of each change: ``"ISR shrinks, leader changes"``."""
     everybody = tuple(range(1, schedule.replicas + 1))
-    before = PartitionTold(schedule.leader, FIRST_LEADER_EPOCH, FIRST_PARTITION_EPOCH, everybody)
+    before = TracedState(schedule.leader, FIRST_LEADER_EPOCH, FIRST_PARTITION_EPOCH, everybody)
     for line in trace:
         if line.partition is not None:
             yield _kind(before, line.partition)
             before = line.partition
 
 
-def _kind(before: PartitionTold, after: PartitionTold) -> str:
+def _kind(before: TracedState, after: TracedState) -> str:
     recovery = ""
     if before.recovering != after.recovering:
         recovery = ", recovery begins" if after.recovering else ", recovery ends"
@@ -99,7 +99,7 @@ def _kind(before: PartitionTold, after: PartitionTold) -> str:
     return f"ISR {_isr(before, after)}, leader {_leader(before, after)}{recovery}"
 
 
-def _isr(before: PartitionTold, after: PartitionTold) -> str:
+def _isr(before: TracedState, after: TracedState) -> str:
     was, now = set(before.isr), set(after.isr)
     if was == now:
         return "stays"
@@ -108,7 +108,7 @@ def _isr(before: PartitionTold, after: PartitionTold) -> str:
     return "grows" if now > was else "is another"
 
 
-def _leader(before: PartitionTold, after: PartitionTold) -> str:
+def _leader(before: TracedState, after: TracedState) -> str:
     if before.leader == after.leader:
         return "stays" if before.leader_epoch == after.leader_epoch else "begins a new epoch"
     if after.leader == NOBODY:
