@@ -1,7 +1,7 @@
-"""What every search speaks of, however it is done: models and states, how far it is, its outcome.
+"""Terms that every search uses: models and states, progress, outcome.
 
-It stands below the rooms that search (`search`, `compiled`), so that neither needs the other for
-these words.
+It is below the rooms that search (`search`, `compiled`), so that neither needs the other for these
+terms.
 """
 
 from collections.abc import Callable, Iterable

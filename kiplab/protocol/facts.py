@@ -1,7 +1,7 @@
-"""Facts: what a rule reports of what it did. Plain values, rendered elsewhere.
+"""Facts: a rule's reports of its actions, as plain values. Other rooms render them.
 
-Every fact is about one move. `Refused` names the guard, and both sides of the comparison that
-failed, so that an explanation never has to be reconstructed.
+Every fact is about one move. `Refused` names the guard and both sides of the failed comparison, so
+that an explanation need not reconstruct them.
 """
 
 import operator

@@ -1,4 +1,4 @@
-"""Which rules hold where: a release per node, the metadata version, and guards switched by hand."""
+"""The rules in force: a release per node, the metadata version, and guards switched by hand."""
 
 from functools import cache
 

@@ -1,7 +1,7 @@
 """The guard table: every rule of the protocol that can be switched by name.
 
-A guard is one sentence of a design document (or of a bug fix) turned into one check. Legends, rule
-pages, the widgets' switches and the refusals' explanations are all read from this table.
+A guard is one sentence of a design document (or of a bug fix) turned into one check. This table is
+the source of legends, rule pages, the widgets' switches and the explanations of refusals.
 """
 
 from collections.abc import Iterator

@@ -1,10 +1,10 @@
 """Names for the numbers of Kafka's replication protocol.
 
-Four epochs guard four different things. They are four types, so that a signature says which one
-it wants and mypy refuses the others.
+Four epochs guard four different things. They are four types, so that a signature says which one it
+takes and mypy refuses the others.
 
-Whatever a cluster consists of says of each of its numbers what it counts: `engine.canonical` reads
-the annotations, and takes no field that is a bare int.
+Every number of a cluster has a type for what it counts: `engine.canonical` reads the annotations,
+and accepts no field that is a bare int.
 """
 
 from collections.abc import Iterable

@@ -1,17 +1,17 @@
-"""A replica's log: offsets, the leader epochs they were written under, what has been flushed.
+"""A replica's log: offsets, the leader epochs of its records, and the flushed part.
 
 Records have no payload here. A leader epoch has one leader, and a leader appends in order, so the
 pair (offset, leader epoch) names a record; the log is its leader-epoch cache plus an end.
-In comes a log and what is done to it: records appended under an epoch, fetched records laid behind
-it, an epoch that begins, an offset to cut at, a flush. Nothing is judged but where an epoch begins
-and ends; whether a record may be appended or cut is for the caller to know. Out goes the log after
-it: the same object where nothing changed. An epoch is noted when it begins, so it may stand at the
-end without a record; it gives way to the next one that begins there, as in Kafka's cache.
-Two logs hold the same record at an offset exactly if both have the same epoch there: all questions
-about loss and divergence come down to that. Records below `start` were deleted on purpose: a log
-that lacks them has lost nothing. Of transactions a log has one open at a time; where records of one
-begin, where others come between, and the marker that ends it are noted by offset, so that a log
-that is cut knows what it knew then, and one without a transaction has nothing to carry.
+The input is a log and an operation: append records under an epoch, append fetched records, begin an
+epoch, truncate at an offset, flush. Only the start and end of an epoch are judged; the caller
+decides whether a record may be appended or cut. The output is the log afterwards: the same object
+where nothing changed. An epoch is noted when it begins, so it may be at the end without a record;
+the next epoch that begins there replaces it, as in Kafka's cache.
+Two logs have the same record at an offset exactly if both have the same epoch there. All questions
+about loss and divergence reduce to that. Records below `start` were deleted on purpose: a log
+without them has lost nothing. A log has one open transaction at a time. The start of its records,
+records of others between them, and the marker that ends it are noted by offset, so that a log that
+is cut has the notes of that time, and one without a transaction has none.
 """
 
 from enum import StrEnum

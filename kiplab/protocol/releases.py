@@ -1,11 +1,11 @@
-"""Which release speaks which versions: one entry a release, and nothing said anywhere else.
+"""The versions that each release speaks: one entry a release, and the only place for them.
 
 From 4.0 on a release is meant with eligible leader replicas (KIP-966) off: a feature of its own,
 which new clusters have from 4.1 on unless they are formatted without it.
 
-Two switches decide what Kafka does: the *release* of each node's code, and the cluster's finalized
-*metadata version*. They are kept apart everywhere. Plays, tokens and JSON write a release by its
-name (``"3.5"``); rules never compare names, they ask for the version of the code behind it.
+Two switches decide Kafka's behaviour: the *release* of each node's code, and the cluster's
+finalized *metadata version*. They are kept apart everywhere. Plays, tokens and JSON write a release
+by its name (``"3.5"``); rules never compare names, but ask for the version of the code behind it.
 """
 
 import re

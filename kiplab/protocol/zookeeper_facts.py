@@ -1,4 +1,4 @@
-"""Facts of ZooKeeper's time: those that KRaft's nodes do not report."""
+"""Facts of ZooKeeper mode: those that KRaft's nodes do not report."""
 
 import msgspec
 

@@ -1,9 +1,9 @@
-"""Which guards the compiled search knows: compiled, without effect at its level, or refused.
+"""Guards of the compiled search: compiled, without effect at its level, or refused.
 
-`word_layout.RULES` are compiled. Of every other guard of KRaft it says here why it can make no
-difference to the compiled search; a guard of which neither is said ends in NotCompiledError where
-it is on. One that is off everywhere changes nothing: no action of the level switches guards. Guards
-of other modes are never on in a cluster of KRaft's, and the level begins with no other.
+`word_layout.RULES` are compiled. For every other guard of KRaft this file gives the reason why it
+makes no difference to the compiled search. A guard without a reason ends in NotCompiledError where
+it is on. A guard that is off everywhere changes nothing: no action of the level switches guards.
+Guards of other modes are never on in a cluster of KRaft's, and the level begins with no other.
 """
 
 from ...engine.cluster import Cluster

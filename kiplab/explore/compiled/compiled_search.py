@@ -1,7 +1,7 @@
 """The search of breadth_first.py as machine code: the same states, in the same order.
 
-A state is a row of words in a flat array; its number is its row. A table with open addressing
-finds rows by their hash. Python only grows the arrays and asks the limits between two stretches.
+A state is a row of words in a flat array; its number is its row. A table with open addressing finds
+rows by their hash. Python only grows the arrays and checks the limits between two stretches.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping

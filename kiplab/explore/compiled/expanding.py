@@ -1,4 +1,4 @@
-"""The roots of the compiled code: what Python calls."""
+"""The roots of the compiled code: the functions that Python calls."""
 
 from functools import cache
 from typing import Any

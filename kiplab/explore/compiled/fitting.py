@@ -1,8 +1,8 @@
-"""Which plays fit into words, and what the words of one play stand for.
+"""The plays that fit into words, and the meaning of one play's words.
 
 Offsets and epochs of a play are small numbers in words. Rules only compare offsets and add single
-records, so a long stretch without anything in it may shrink, as long as the records that can still
-be written fit into it. Epochs rise by one from the highest one that there is.
+records. So a long stretch without events may shrink, as long as the records that can still be
+written fit into it. Epochs rise by one from the highest existing one.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,7 @@
 """Normal forms of the level "partition" (normal_partition.py) as words.
 
-There is no way back: no code reads a packed state, and actions describe a path. That no two
-normal forms have the same words is held by tests/explore/test_compiled.py.
+There is no way back: no code reads a packed state, and actions describe a path.
+tests/explore/test_compiled.py checks that no two normal forms have the same words.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,8 +1,8 @@
 """The actions of the level "partition", one function each, on words (word_layout.py).
 
-Each does what the engine's `step` does for the moves of that action, step by step, because the
-observer looks after every step. True: it could be done (whether anything changed is for the caller
-to see). The brief names in other docstrings are those of the engine's functions.
+Each does the same as the engine's `step` for the moves of that action, step by step, because the
+observer reads every step. It returns True if it could be done; the caller finds out whether
+anything changed. The brief names in other docstrings are those of the engine's functions.
 """
 
 from . import controlling

@@ -1,4 +1,4 @@
-"""What words hold, as compiled functions read and write it: fields and requests in flight."""
+"""The content of words, as compiled functions read and write it: fields and requests in flight."""
 
 from collections.abc import Callable
 from hashlib import sha256

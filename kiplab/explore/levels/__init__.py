@@ -1,1 +1,1 @@
-"""How finely a search cuts what happens, and what counts as the same state."""
+"""Levels of a search: how finely it divides events, and which states count as the same."""

@@ -1,4 +1,4 @@
-"""What may happen at a level: whom it is offered to, and which moves of the engine it is."""
+"""Kinds of actions at a level: their nodes, and the moves of the engine that they consist of."""
 
 from collections.abc import Callable, Iterable
 

@@ -1,7 +1,7 @@
 """The levels by name: those of KRaft here, and that of zookeeper_level.py.
 
 Each constant's docstring lists its actions, each one step of a search, with the bound that it uses
-up. What they do is in action_kinds.py.
+up. action_kinds.py has their effects.
 """
 
 from collections.abc import Callable, Iterator

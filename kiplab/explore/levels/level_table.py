@@ -1,7 +1,7 @@
-"""Levels: how finely a search cuts what happens, and what it may do how often.
+"""Levels: how finely a search divides events, and how often each action may happen.
 
-A level is a menu of actions. An action is a few moves of the engine done at once; after them
-everything flows that the level does not hold in flight, as in a play with `hold` lines.
+A level is a menu of actions. An action is a few moves of the engine done at once. After them all
+messages flow that the level does not hold in flight, as in a play with `hold` lines.
 """
 
 from collections.abc import Callable, Iterable, Mapping

@@ -1,4 +1,4 @@
-"""What KIP-903 rejected, next to what it chose: what breaks, and what it costs where it holds."""
+"""Alternatives that KIP-903 rejected, beside its choice: their failures, or costs if they hold."""
 
 from __future__ import annotations
 

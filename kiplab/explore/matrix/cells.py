@@ -1,4 +1,4 @@
-"""The cells of a guard matrix, and what they say together."""
+"""The cells of a guard matrix, and the conclusion from all of them."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any

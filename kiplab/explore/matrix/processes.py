@@ -1,7 +1,7 @@
 """Many questions, one search each: in this process, in others on this machine, or on Spark.
 
-What comes back depends on the question alone. A process of its own reads questions from its input
-and writes answers, line by line, until the input ends.
+An answer depends on its question alone. A process of its own reads questions from its input and
+writes answers, line by line, until the input ends.
 (Not `multiprocessing`: that runs the user's script again in every process, unless the script is
 written for it.)
 """

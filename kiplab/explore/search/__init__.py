@@ -1,1 +1,1 @@
-"""Breadth first over every interleaving: the question, who searches, the answer."""
+"""Breadth-first search over every interleaving: the question, its engine, the answer."""

@@ -1,9 +1,9 @@
-"""What an action does, worked out by the engine from the parts that it reads and from no others.
+"""The effect of an action, computed by the engine from the parts that it reads and from no others.
 
-Every part begins hidden. What `step` does is tried with what is known to be read; what else it
-looks into is shown in the next attempt (hidden_parts.py), until an attempt comes to its end. So an
-effect can depend on nothing but the pieces that it is remembered under, whatever a rule reads. What
-the observer makes of it is remembered under all that it is shown (observer_views.py).
+Every part begins hidden. `step` is tried with the parts that are known to be read; the next attempt
+shows what else it reads (hidden_parts.py), until an attempt comes to its end. So an effect depends
+on nothing but the pieces that it is remembered under, for any rule. The observer's part of it is
+remembered under everything that the observer gets (observer_views.py).
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,8 +1,8 @@
-"""Breadth-first search over everything that can happen: pure, in one order in every process.
+"""Breadth-first search over all interleavings: pure, in one order in every process.
 
 The first counterexample found is a shortest one, because states are visited in the order of their
-distance from the start. What is left of every bound is part of a state, so that a search that
-comes to its end has really seen everything within the bounds.
+distance from the start. The rest of every bound is part of a state, so that a search that comes to
+its end has visited everything within the bounds.
 """
 
 from array import array

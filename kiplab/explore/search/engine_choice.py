@@ -1,4 +1,4 @@
-"""Who searches: the engine's own steps, or their compiled twin where volume demands it."""
+"""The choice of the search's engine: its own steps, or their compiled twin for large searches."""
 
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec

@@ -1,4 +1,4 @@
-"""The engine's steps and a level's normal form, and nothing in between."""
+"""The model of a search that uses the engine's steps and a level's normal form directly."""
 
 from collections.abc import Iterator
 

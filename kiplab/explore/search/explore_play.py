@@ -1,4 +1,4 @@
-"""The front door: ask one question about one play, within bounds."""
+"""The entry point: ask one question about one play, within bounds."""
 
 import gc
 from collections.abc import Callable, Iterator

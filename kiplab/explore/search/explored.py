@@ -1,4 +1,4 @@
-"""What a search came to: the verdict with its bounds, what was never tried, the shortest way."""
+"""The result of a search: the verdict with its bounds, actions never tried, the shortest way."""
 
 from typing import Any
 

@@ -1,11 +1,11 @@
 """Hidden parts of a cluster: reading one ends the attempt, with its name.
 
-An action is tried on a cluster whose parts are hidden. Whatever looks into a hidden part raises
-HiddenPartError, which says which; the next attempt shows that part as well. When an attempt comes
-to its end, the parts that were shown are what the action reads, and no list has to say so. Hidden
-parts only show what never changes: who a broker is, to whom messages of a kind go, on which lane.
+An action is tried on a cluster whose parts are hidden. Reading a hidden part raises HiddenPartError
+with its name; the next attempt shows that part as well. When an attempt comes to its end, the shown
+parts are those that the action reads, and no list has to name them. Hidden parts only show what
+never changes: a broker's id, the receiver of messages of a kind, their lane.
 One question goes unnoticed: how many messages of a kind that the level holds are in flight. No rule
-is given the messages in flight (tests/explore/test_what_actions_read.py), and channels don't count.
+gets the messages in flight (tests/explore/test_what_actions_read.py), and channels don't count.
 """
 
 from typing import Any, NoReturn

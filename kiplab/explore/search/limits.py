@@ -1,7 +1,7 @@
-"""What stops a search from outside (time, memory, a number of states, somebody who has seen
-enough), and what is told of it meanwhile.
+"""Limits that stop a search from outside, and its progress reports.
 
-The only file of this room that looks at a clock or at the machine.
+A limit is a time, the memory, a number of states, or a caller who has seen enough.
+This is the only file of this room that reads a clock or the machine.
 """
 
 import math

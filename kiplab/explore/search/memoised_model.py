@@ -1,12 +1,12 @@
-"""The memoised model of the level "partition": every effect of the engine is worked out once.
+"""The memoised model of the level "partition": every effect of the engine is computed once.
 
-A state is numbers of parts: the controller, the requests in flight, the observer's knowledge, what
-is left of the bounds, each broker. What an action does to brokers, controller and requests depends
-only on the parts that it reads, and what the observer makes of it only on what an observer sees.
-Both are remembered under the numbers of exactly these parts. What is not remembered yet is done by
-the engine's own `step`; nothing here knows a rule of Kafka, so that every guard holds as it does
-there. Which parts an action reads nobody says: they are found out (action_effects.py).
-tests/explore holds this model to engine_model.py, state by state.
+A state is numbers of parts: the controller, the requests in flight, the observer's knowledge, the
+rest of the bounds, each broker. The effect of an action on brokers, controller and requests depends
+only on the parts that it reads, and the observer's answer only on its own view. Both are remembered
+under the numbers of exactly these parts. The engine's own `step` computes what is not remembered
+yet. No rule of Kafka is known here, so that every guard holds as it does there. The parts that an
+action reads are found by trying (action_effects.py), not declared.
+tests/explore compares this model with engine_model.py, state by state.
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,8 @@
 """The parts of states at the level "partition", each under a number, and clusters of some of them.
 
-Equal parts have one number. What was worked out once is found again by numbers, which are compared
-sooner than parts. For an attempt at an action a cluster shows some parts of a state and hides the
-others (hidden_parts.py).
+Equal parts have one number. Computed effects are found by numbers, which are compared faster than
+parts. For an attempt at an action a cluster shows some parts of a state and hides the others
+(hidden_parts.py).
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator

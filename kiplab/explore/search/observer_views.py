@@ -1,9 +1,9 @@
-"""What the observer gets to see of an action: no more than its answer is remembered under.
+"""The observer's view of an action: no more than the key that its answer is remembered under.
 
-The observer's answer is a function of what it is shown: the controller, views of the brokers, what
-it knew, and the events that it heeds. All of that is in the key that the answer is kept under
-(action_effects.py). If the observer ever looks further, it ends in UnforeseenError instead of an
-answer that is remembered for too much.
+The observer's answer is a function of its arguments: the controller, views of the brokers, its
+earlier knowledge, and the events that it uses. All of that is in the key of the answer
+(action_effects.py). If the observer ever reads anything else, it ends in UnforeseenError instead of
+a remembered answer that holds for too much.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

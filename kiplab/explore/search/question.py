@@ -1,7 +1,7 @@
-"""One question about one play: what is asked, under which rules, within what, by whom, how long.
+"""One question about one play: the property, the rules, the bounds, the engine and the limits.
 
-All who ask (`explore`, `matrix`, `alternatives`, the command) turn their keywords into a
-Question at once, and it is all that travels: to another process, to Spark.
+All callers (`explore`, `matrix`, `alternatives`, the command) turn their keywords into a Question
+at once. It is all that is sent to another process or to Spark.
 """
 
 from collections.abc import Collection, Mapping

@@ -1,9 +1,9 @@
-"""What searches that differ in their guards alone have in common, as the cells of a matrix do.
+"""The shared memory of searches that differ only in their guards, as the cells of a matrix do.
 
-Numbers of parts, menus and what actions do are kept from one search to the next. An effect is
-remembered under the pieces it was worked out from and under every question that a rule asked of the
-features on the way, in the order of reading; so a search meets its own rules' effects and no
-others. `TracedFeatures` note the questions, and refuse whatever is no question.
+Numbers of parts, menus and effects of actions are kept from one search to the next. An effect is
+remembered under the pieces it was computed from and under every question that a rule asked of the
+features on the way, in the order of reading; so a search meets only effects of its own rules.
+`TracedFeatures` note the questions, and refuse any other access.
 """
 
 from collections import defaultdict

@@ -1,8 +1,8 @@
-"""How large a search will be, said before it starts: measured small, then carried on by rule.
+"""A prediction of a search's size before it starts, extrapolated from smaller searches.
 
-The searches within smaller bounds are run for as long as they are cheap; every further unit of a
-bound multiplies by the growth that was measured for it (Bound.first, Bound.further). Another
-play grows otherwise: what comes out is the right order of magnitude, no more.
+The searches within smaller bounds run for as long as they are cheap; every further unit of a bound
+multiplies by the growth that was measured for it (Bound.first, Bound.further). Another play grows
+differently: the result is the right order of magnitude, no more.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,1 +1,1 @@
-"""Failing runs made short."""
+"""Shortening of failing runs."""

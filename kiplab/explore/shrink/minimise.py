@@ -1,9 +1,9 @@
-"""From any failing run to a locally minimal play: the same situation, and nothing to spare.
+"""From any failing run to a locally minimal play of the same situation.
 
 Three passes take turns until none finds anything: drop lines (in halves, in ever smaller parts, one
-by one, in pairs), simplify what a line says, move a line so that lines about one broker stand
-together. What counts after every change is one question: does the same property still break, and
-is it as little excused as before? The order of the attempts depends on the play alone.
+by one, in pairs), simplify a line, move a line so that lines about one broker are together. After
+every change one question counts: does the same property still break, and is it as little excused as
+before? The order of the attempts depends on the play alone.
 """
 
 from collections.abc import Iterator

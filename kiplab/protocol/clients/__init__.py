@@ -1,1 +1,1 @@
-"""What Kafka's clients do: consumers that read, and notice when a log was cut under them."""
+"""Kafka's clients: producers, and consumers that detect a truncated log."""

@@ -1,16 +1,16 @@
 """The consumer: its position, its leader, and how it notices a truncated log (KIP-320).
 
-In come an answer to a metadata request, a poll, or a wish to seek. Metadata of an earlier leader
-epoch is ignored; a newer one puts the position in doubt. A poll of this model is one whole turn: if
-the position is in doubt, ask the leader where the epoch of the last record read ends, and go on
-only if that is not before the position; then fetch once, from the broker that the consumer
-believes to lead. A log that was cut below the position, or an offset out of range, moves the
-position as auto.offset.reset says, or is for the application to decide (NONE). Whoever is refused,
-or gets no answer, keeps its position and asks for metadata where Kafka's consumer does: the next
-turn begins with the answer.
-A consumer that is near a follower (KIP-392) is sent there by its leader, and fetches from it until
-that goes wrong or another broker leads; it validates, and asks for ends of the log, at the leader.
-Out go the consumer and the facts of the turn. Nothing of a broker changes.
+The input is an answer to a metadata request, a poll, or a seek. Metadata of an earlier leader epoch
+is ignored; a newer one makes the position uncertain. A poll of this model is one whole turn. If the
+position is uncertain, the consumer asks the leader for the end of the epoch of its last record, and
+goes on only if that end is not before the position. Then it fetches once, from the broker that it
+takes for the leader. If the log was cut below the position, or the offset is out of range,
+auto.offset.reset decides the position, or the application does (NONE). After a refusal, or without
+an answer, the consumer keeps its position and asks for metadata where Kafka's consumer does; the
+next turn begins with the answer.
+A leader may send the consumer to a nearer follower (KIP-392). It fetches there until a fetch fails
+or another broker leads; it validates, and asks for ends of the log, at the leader.
+The output is the consumer and the facts of the turn. No broker changes.
 """
 
 from enum import StrEnum

@@ -1,16 +1,16 @@
 """The producer: its unacknowledged batches, their leader, and their retries.
 
-In come records to write, an answer to a metadata request, a turn of the sender, and what became of
-a batch that waits at a leader. One batch of a partition is under way at a time; the others wait
-behind it. With acks=1 it is acknowledged once the leader has it, with acks=all once the high
-watermark has passed it. Every refusal modelled here can be retried: the batch goes back to the
-front of the queue, and where the error says that the metadata are old, the next turn begins by
-asking who leads. Out go the producer, the broker that was asked, and facts; a producer that waits
-on stays the same object.
+The input is records to write, an answer to a metadata request, a turn of the sender, or the result
+of a batch that waits at a leader. One batch of a partition is under way at a time; the others wait
+behind it. With acks=1 a batch is acknowledged once the leader has it, with acks=all once the high
+watermark has passed it. Every refusal modelled here can be retried: the batch returns to the front
+of the queue. If the error says that the metadata are old, the next turn begins with a metadata
+request. The output is the producer, the broker that was asked, and facts. A producer that keeps
+waiting stays the same object.
 
-This is a producer with enable.idempotence=false and max.in.flight.requests.per.connection=1: a
-batch whose answer was lost is written again, and then its records stand in the log twice. With
-idempotence, the default since Kafka 3.0, the leader would know the second copy by its sequence
+This is a producer with enable.idempotence=false and max.in.flight.requests.per.connection=1. A
+batch whose answer was lost is written again, and its records are then in the log twice. With
+idempotence, the default since Kafka 3.0, the leader would detect the second copy by its sequence
 number; no log here keeps these. The order of the batches is kept either way.
 """
 

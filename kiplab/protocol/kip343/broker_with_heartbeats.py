@@ -1,17 +1,17 @@
-"""A broker that sends MetadataHeartbeats: its start, its heartbeats, its fence, its way out.
+"""A broker that sends MetadataHeartbeats: its start, heartbeats, self-fencing and shutdown.
 
-In comes a start, a heartbeat that is due, an answer, or word that broker.heartbeat.timeout.ms are
-over. A process registers as any broker of ZooKeeper's time does, but for the version of what it
-registers with, and is INITIAL: it refuses clients and followers until an answer makes it ACTIVE. A
-heartbeat goes to whom the process takes for the controller, and says which state it wants. What
-counts as contact is an answer without an error: NOT_CONTROLLER sends the process to ZooKeeper to
-look who the controller is, and any other error changes nothing. The timeout runs from the moment at
-which the last heartbeat was sent that was answered so; the controller's runs from that of its
-arrival. When it is over the process fences itself: INACTIVE by its own decision, until an answer
-says otherwise. To shut down it asks for STOPPING, and stops when it is told INACTIVE.
+The input is a start, a heartbeat that is due, an answer, or the end of broker.heartbeat.timeout.ms.
+A process registers like any broker of ZooKeeper mode, except for the version in its registration.
+It is INITIAL, and refuses clients and followers, until an answer makes it ACTIVE. A heartbeat goes
+to the controller that the process knows, and names the wanted state. Only an answer without an
+error counts as contact. NOT_CONTROLLER makes the process read the controller from ZooKeeper; any
+other error changes nothing. The timeout runs from the sending of the last heartbeat with such an
+answer; the controller's runs from the arrival. When it ends, the process fences itself: it is
+INACTIVE by its own decision until an answer changes that. To shut down it asks for STOPPING, and
+stops when an answer says INACTIVE.
 The text has no default for the timeout, and says that it should be longer than the controller's.
-Plays of this mode have no clock: that it is over is the line `fence-itself`.
-Out go the broker, heartbeats, and facts.
+Plays of this mode have no clock: the line `fence-itself` ends the timeout.
+The output is the broker, heartbeats, and facts.
 
 Source: none; KIP-343 as it is written.
 """

@@ -1,27 +1,25 @@
-"""The controller of KIP-343: one of ZooKeeper's time that keeps a state for each broker.
+"""The controller of KIP-343: one of ZooKeeper mode that keeps a state for each broker.
 
-KIP-343 changes what makes a broker count. In a release whoever is registered in ZooKeeper is there;
-here whoever is registered is known, and only who is ACTIVE or STOPPING is there. So an inactive
-broker is in `known_brokers` and not in `live`, and all that the controller of a release does about
-live brokers (elections, metadata, queues) treats it as absent.
+KIP-343 changes which brokers count as present. In a release every broker that is registered in
+ZooKeeper is present. Here a registered broker is known, and only an ACTIVE or STOPPING one is
+present. So an inactive broker is in `known_brokers` and not in `live`, and everything that a
+release's controller does about live brokers (elections, metadata, queues) treats it as absent.
 
-The controller declares a broker active, inactive or stopping. In comes an event in the making and
-what is found out about a broker. The text says what the states mean, and not what a change of them
-brings about; an inactive broker "is treated the same as an absent one", and so a broker that
-becomes inactive is treated as one whose znode has gone (onBrokerFailure: others lead, it leaves the
-ISRs, its channel is closed), and one that becomes active as one that has registered
-(onBrokerStartup: it learns everything). A broker that wants to stop is in controlled shutdown:
-others lead what it leads. The text has no end of that; here it is declared inactive once it leads
-nothing, which is the answer that it waits for. Out go the event, and a BrokerDeclared for each
-change of a state.
+The controller declares a broker active, inactive or stopping. The input is an event in progress and
+the state of a broker. The text defines the states, but not the effects of a change. An inactive
+broker "is treated the same as an absent one". So a broker that becomes inactive is treated as if
+its znode were gone (onBrokerFailure: others lead, it leaves the ISRs, its channel is closed). One
+that becomes active is treated as newly registered (onBrokerStartup: it learns everything). A broker
+that wants to stop is in controlled shutdown: others lead its partitions. The text does not say how
+that ends; here the broker is declared inactive once it leads nothing, which is the answer that it
+waits for. The output is the event, and a BrokerDeclared for each change of a state.
 
-Most events of ZooKeeper are handled as in a release. Brokers that come and go are compared with
-what is known of them: a new one is inactive until it sends a heartbeat, unless it registered as one
-that knows none; one with another incarnation id than is known is a new one in the place of the old;
-what a heartbeat has said before its watch arrived is found to be so, and nothing follows. A
-controller that has just been elected has heard of nobody: the text says that at first everyone is
-inactive, which would leave every partition without a leader; so it takes whoever is registered for
-active, with a full timeout.
+Most events of ZooKeeper are handled as in a release. The registered brokers are compared with the
+known ones. A new broker is inactive until it sends a heartbeat, unless it registered with a version
+without heartbeats. A broker with another incarnation id replaces the old one. A change that a
+heartbeat has announced before its watch event has no further effect. A new controller has no
+heartbeats yet: the text says that at first everyone is inactive, which would leave every partition
+without a leader; so it takes every registered broker for active, with a full timeout.
 
 Source: none; KIP-343 as it is written.
 """

@@ -1,14 +1,14 @@
 """IsrChange: a leader asks the controller for another ISR (KIP-343).
 
-In comes a request for the ISRs of some partitions. The header is judged first: whether this is the
-controller, and whether the sender speaks as the incarnation that is known: any other is wrong here,
-a higher one too. Then, one by one in the order asked for: a partition that is named twice, or that
-there is not; who leads, and under which leader epoch (a lower one is an old leader's; a higher one
-says that this controller is the one that is behind); whether the ISR is one at all; whether every
-member is active; and the partition epoch, of which the text knows nothing. What is left is written
-to ZooKeeper, on the condition that nobody else has written since, and told to everybody.
-Out goes one answer, with a result for each partition in the order of the request; at the leader,
-the same in the terms of its AlterPartition manager, which keeps one request under way.
+The input is a request for the ISRs of some partitions. The header is judged first: whether this is
+the controller, and whether the sender is the known incarnation (any other is wrong, a higher one
+too). Then each partition is judged, in the order of the request: named twice, or unknown; the
+leader and its leader epoch (a lower one is an old leader's; a higher one means that this controller
+is behind); whether the ISR is valid; whether every member is active; and the partition epoch, which
+the text does not have. What passes is written to ZooKeeper, on the condition that nobody else has
+written since, and sent to all brokers.
+The output is one answer, with a result for each partition in the order of the request. At the
+leader it is the same in terms of its AlterPartition manager, which keeps one request under way.
 
 Source: none; KIP-343 as it is written.
 """

@@ -1,15 +1,15 @@
-"""MetadataHeartbeat at the controller, and the heartbeats that it misses (KIP-343).
+"""MetadataHeartbeat at the controller, and missing heartbeats (KIP-343).
 
-In comes a broker's word of which incarnation it is and which state it wants. Judged in the text's
-order: whether this is the controller, whether the id is one, whether the incarnation is right, and
-only then the state that is wanted. A lower incarnation than the known one is an old process. A
-higher one is believed without asking ZooKeeper, whose watch may still be under way: it is treated
-as a bounce, and found to be so when the watch arrives. Of a broker that is not known at all
-ZooKeeper is asked first. A target of Initial or Inactive is no wish that a broker can have.
-Out go an answer with the state that the broker is in now, or an error without one; and what follows
-from the change. Or nothing comes in for controller.heartbeat.timeout.ms: the broker is inactive.
-The text has no default for it. Plays of this mode have no clock: that it is over is a line of its
-own, `declare-inactive`.
+The input is a broker's heartbeat with its incarnation and the wanted state. Checks follow the
+text's order: whether this is the controller, whether the id is valid, whether the incarnation is
+right, and then the wanted state. A lower incarnation than the known one is an old process. A higher
+one is accepted without asking ZooKeeper, whose watch event may still be under way: it is treated as
+a bounce, and the watch event then changes nothing. For an unknown broker ZooKeeper is asked first.
+A broker cannot want Initial or Inactive.
+The output is an answer with the current state of the broker, or an error without one, and the
+effects of the change. Or no heartbeat comes for controller.heartbeat.timeout.ms, and the broker
+becomes inactive. The text has no default for it. Plays of this mode have no clock: the line
+`declare-inactive` ends the timeout.
 
 Source: none; KIP-343 as it is written.
 """

@@ -1,15 +1,15 @@
 """AlterPartition in the controller: every check in Kafka's order, then the change.
 
-In comes a leader's request: its broker epoch in the header and, for each partition, the leader
+The input is a leader's request: its broker epoch in the header and, for each partition, the leader
 epoch and the partition epoch that the change was prepared against, the wanted ISR, the recovery
 state. The header is judged first and refuses the request as a whole. Then each partition is judged
 on its own, against the state before the request: known at all, epochs not newer than ours, leader
 epoch, sender, partition epoch, ISR, recovery state, and last every member of the ISR (registered,
 not shutting down, not fenced, broker epoch). The first check that fails names the error.
-Out go the records of all that was accepted, the new metadata for every broker, one answer with a
-result for each partition, and a Refused fact for each refusal. A byte that is no recovery state is
-an exception for Kafka: the request fails as a whole and the controller gives up. A request of which
-nothing is accepted leaves the controller the same object, and so does one that changes nothing.
+The output is the records of all accepted changes, the new metadata for every broker, one answer
+with a result for each partition, and a Refused fact for each refusal. An invalid byte for the
+recovery state is an exception in Kafka: the request fails as a whole and the controller gives up. A
+request that is refused in every part, or changes nothing, leaves the controller the same object.
 """
 
 from collections.abc import Callable, Iterable

@@ -1,15 +1,15 @@
 """A broker in KRaft: start, registration, heartbeats, metadata, controlled shutdown.
 
-In come a start, an answer of the controller, an image of the metadata, or a timer. A process asks
-for a broker epoch until it gets one. It plays no replica before it has replicated the metadata up
-to its own registration; from then on each image is compared with the one before, and each partition
-whose partition epoch changed makes it leader or follower (`leader.play`); an image no
-newer than the known one is dropped.
-Heartbeats say how far it is and what it wants. An answer with an error changes nothing: the next
+The input is a start, an answer of the controller, an image of the metadata, or a timer. A process
+asks for a broker epoch until it gets one. It plays no replica before it has replicated the metadata
+up to its own registration. From then on each image is compared with the one before, and each
+partition whose partition epoch changed makes it leader or follower (`leader.play`). An image that
+is not newer than the known one is dropped.
+Heartbeats report its progress and its wishes. An answer with an error changes nothing: the next
 heartbeat tries again, and the process neither registers anew nor fences itself.
-Out go registrations and heartbeats for the controller, and facts about the state of the process.
-What a stop or a crash leaves is the same under every control plane, and stands in
-`replica/disk.py`. Where nothing changes, the broker stays the same object.
+The output is registrations and heartbeats for the controller, and facts about the state of the
+process. A stop or a crash is the same under every control plane, and is in `replica/disk.py`. Where
+nothing changes, the broker stays the same object.
 """
 
 from msgspec.structs import replace

@@ -1,19 +1,18 @@
 """Registration: a broker process gets its broker epoch.
 
-In comes a broker's wish to be registered, with the incarnation of its process. The one thing that
-is judged is whether another incarnation still has a live session: then the newcomer waits, and the
+The input is a broker's registration request, with the incarnation of its process. One check is
+made: whether another incarnation still has a live session. If so the new process waits, and the
 controller stays the same object. Otherwise one record replaces the registration: a new broker epoch
-(the record's own offset), fenced, unless the very same process registers again, which from 3.7 on
-keeps its flags and from 3.9 on its epoch. The session begins anew with a new incarnation. Out go
-the record, the new metadata for every broker, and the answer with the epoch. Partitions are not
-touched (but by an alternative that KIP-903 rejected): an ISR lost its stopped member when that was
+(the record's own offset), fenced. If the very same process registers again, it keeps its flags from
+3.7 on and its epoch from 3.9 on. The session of a new incarnation begins anew. The output is the
+record, the new metadata for every broker, and the answer with the epoch. Partitions do not change
+(except by an alternative that KIP-903 rejected): an ISR lost its stopped member when that was
 fenced, and the last member is still in it.
 
-Unregistration is an operator's: it names the id of a broker. A broker that nobody knows is an
-error. Any other is taken out of every ISR as if it were fenced, the last member stays, and its
-registration is forgotten, whether it runs or not: it hears STALE_BROKER_EPOCH from then on. Out go
-the records, the new metadata for every broker, and the answer. Where the broker is unknown the
-controller stays the same object.
+An operator unregisters a broker by its id. An unknown broker is an error. Any other leaves every
+ISR as if it were fenced, the last member stays, and its registration is removed, whether it runs or
+not: from then on it gets STALE_BROKER_EPOCH. The output is the records, the new metadata for every
+broker, and the answer. If the broker is unknown the controller stays the same object.
 """
 
 from collections.abc import Iterable

@@ -1,9 +1,9 @@
-"""The controller's state: what the metadata log says, and what only a sitting controller knows.
+"""The controller's state: that of the metadata log, and the memory of the active controller.
 
-Registrations and partitions are what replaying the log comes to (`replay.py`), so a new controller
-has them too. Heartbeats are one controller's memory, as in BrokerHeartbeatManager, and go with it
-at a failover (`fencing.fail_over`). The rules of this package take a Controller and give one back:
-the same object if nothing changed, so that whoever compares need not look further.
+Registrations and partitions result from replaying the log (`replay.py`), so a new controller has
+them too. Heartbeats are the memory of one controller, as in BrokerHeartbeatManager, and are lost at
+a failover (`fencing.fail_over`). The rules of this package take a Controller and return one: the
+same object if nothing changed, so that comparing is cheap.
 """
 
 import msgspec

@@ -1,29 +1,27 @@
-"""The elections that an operator asks for (ElectLeaders), and those that the controller puts off.
+"""Elections on an operator's request (ElectLeaders), and those that the controller schedules.
 
-In comes a request for some partitions, or for all of them, to have the preferred replica lead, or a
-replica outside the ISR if nobody leads. Each partition is judged on its own, against the state
-before the request: unknown; no election needed (the preferred replica leads, or somebody does);
-nobody to elect. Otherwise the builder of `partition_change.py` has found a leader. Out go the
-records of all elections, the new metadata for every broker, one answer to the client (without the
-partitions that needed nothing, if all were asked for), and a Refused fact for each error in it.
-Where no election is held the controller stays the same object. No guard is asked for here by name:
-who may lead is `controller_state.is_active`.
+The input is a request, for some partitions or for all, to make the preferred replica leader, or a
+replica outside the ISR if there is no leader. Each partition is judged on its own, against the
+state before the request: unknown; no election needed (the preferred replica leads, or any replica
+does); no eligible replica. Otherwise the builder of `partition_change.py` has found a leader. The
+output is the records of all elections, the new metadata for every broker, one answer to the client
+(without the partitions that needed nothing, if all were asked for), and a Refused fact for each
+error in it. Without an election the controller stays the same object. No guard is asked for here by
+name: `controller_state.is_active` decides which replica may lead.
 
-Two elections are held unasked, and put off rather than done at once. A partition that nobody leads
-may come to be one that a replica outside the ISR may lead: a configuration changes, or a controller
-takes over whose release reads it. And a partition may be led by another replica than its preferred
-one, the first. Whatever the controller has just done, `plan` looks for such partitions; if there
-are any and nothing waits yet, it sets the timer of that task to `INTERVAL_MS` from now. When it
-goes off the task looks at all of them, and out go records as of any election, and one
-PeriodicElections fact if there was anything to look at. What is still not as it should be is
-planned anew. A new controller has no timers: it plans for itself. Kafka holds at most 1,000
-elections in one go, which is more than a cluster here has partitions.
+The controller schedules two kinds of elections by itself. A partition without a leader may become
+one that a replica outside the ISR may lead: a configuration changes, or the next controller's
+release reads it. And a partition may have another leader than its preferred replica, the first.
+After every event `plan` looks for such partitions; if there are any and no task is scheduled, it
+sets the timer of that task to `INTERVAL_MS` from now. When the timer fires the task checks all of
+them. It writes records as for any election, and one PeriodicElections fact if it checked a
+partition. The remaining partitions are scheduled anew. A new controller has no timers and plans for
+itself. Kafka holds at most 1,000 elections at once, more than a cluster here has partitions.
 
 A topic's setting, unclean.leader.election.enable, may change meanwhile (IncrementalAlterConfigs).
-Out go its record, the new metadata for every broker, and a fact that says whether this controller
-reads the setting at all. Nobody is elected by it: a partition without a leader waits for what the
-controller does next about it, an unfenced broker or its own look at leaderless partitions, within
-300 s.
+The output is its record, the new metadata for every broker, and a fact that says whether this
+controller reads the setting at all. The setting elects no leader: a partition without one waits for
+an unfenced broker, or for the controller's check of leaderless partitions, within 300 s.
 """
 
 from collections.abc import Callable, Iterable

@@ -1,13 +1,13 @@
-"""Fencing, unfencing, shutdown: what a broker's fate does to its partitions.
+"""Fencing, unfencing and shutdown of a broker, and their effects on its partitions.
 
-In comes a broker whose state changes: by a heartbeat (`heartbeats.py`), because its session is
-over, or because a new controller took over. A broker that is fenced or shuts down is taken out of
-every ISR that it is in, in the order of the partitions; where it led, somebody else of the ISR is
-elected; the last member stays, without a leader. The record about the broker comes last when it is
-fenced, first when it is unfenced (then every partition without a leader is looked at again) or
-shuts down. Out go records, for the caller to commit or committed here, and then the new metadata.
-Partitions that a broker's fate does not touch get no record and keep their epochs: that a broker
-outside the ISR can be fenced without a trace is the hole that KIP-903 closes.
+The input is a broker whose state changes: by a heartbeat (`heartbeats.py`), because its session has
+expired, or because a new controller took over. A broker that is fenced or shuts down leaves every
+ISR that it is in, in the order of the partitions. If it led, another member of the ISR is elected;
+the last member stays, without a leader. The record about the broker comes last when it is fenced,
+first when it is unfenced (then every partition without a leader is checked again) or shuts down.
+The output is records, for the caller to commit or committed here, and then the new metadata. Other
+partitions get no record and keep their epochs. So a broker outside the ISR can be fenced without a
+trace in the partition; KIP-903 closes that hole.
 """
 
 from collections.abc import Iterable

@@ -1,13 +1,12 @@
-"""Heartbeats: the table of broker states, and what each transition writes.
+"""Heartbeats: the table of broker states, and the records of each transition.
 
-In comes a heartbeat: who, under which broker epoch, how far it has replicated the metadata log,
-whether it wants to stay fenced and whether it wants to shut down. The epoch is judged first, and a
-stale heartbeat changes nothing: the controller stays the same object, not even the contact is
-noted. Otherwise the state of the broker and its two wishes give the next state; a transition
-writes what `fencing.py` says; then the contact, the offset and the fence are noted; and a broker
-that enters controlled shutdown is given the offset that every other active broker has to reach
-before it is let go. Out go the records, the new metadata for every broker, and the answer: caught
-up, fenced, shut down now.
+The input is a heartbeat: the broker, its broker epoch, how far it has replicated the metadata log,
+and whether it wants to stay fenced or to shut down. The epoch is judged first. A stale heartbeat
+changes nothing: not even the contact is noted, and the controller stays the same object. Otherwise
+the state of the broker and its two wishes give the next state, and `fencing.py` the records of the
+transition. Then the contact, the offset and the fence are noted. A broker that enters controlled
+shutdown gets the offset that every other active broker has to reach before it may stop. The output
+is the records, the new metadata for every broker, and the answer: caught up, fenced, shut down now.
 """
 
 from enum import StrEnum

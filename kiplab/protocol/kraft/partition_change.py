@@ -1,12 +1,12 @@
-"""PartitionChangeBuilder: who leads, who is in the ISR, which epoch is bumped, in Kafka's order.
+"""PartitionChangeBuilder: the leader, the ISR and the bumped epochs, in Kafka's order.
 
-In come a partition as the metadata log has it, what it is meant to become, and who may lead. First
-a reassignment is completed if the wanted ISR completes it. Then a leader is elected: the sitting
-one if it can stay, else the first of the replicas that is in the wanted ISR and may lead, else
-(unclean) the first that may lead, alone in the ISR and RECOVERING, else nobody. Then it is decided
-whether the leader epoch must rise although the leader stays. Out goes one record with the fields
-that differ, or None when none does: then no epoch moves. Nothing here touches the controller, and
-the record holds no epochs: `replay.merge` raises them.
+The input is a partition as in the metadata log, its target, and the replicas that may lead. First a
+reassignment is completed if the wanted ISR completes it. Then a leader is elected: the sitting one
+if it can stay, else the first replica that is in the wanted ISR and may lead, else (unclean) the
+first that may lead, alone in the ISR and RECOVERING, else none. Then it is decided whether the
+leader epoch must rise although the leader stays. The output is one record with the fields that
+differ, or None when none does: then no epoch rises. The controller does not change here, and the
+record holds no epochs: `replay.merge` raises them.
 """
 
 from collections.abc import Callable

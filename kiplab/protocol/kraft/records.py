@@ -1,9 +1,9 @@
-"""Metadata records: the only way the controller changes what brokers believe.
+"""Metadata records: the only way by which the controller changes the brokers' metadata.
 
-A rule of this package that changes anything says so as records; `replay.commit` appends them and
-works out what they mean, so that a controller and a broker that read the same log hold the same
-state. A record names the fields that change and no others. The metadata version decides which
-record fences a broker, and the schema version that each is written with.
+A rule of this package expresses every change as records. `replay.commit` appends and applies them,
+so that a controller and a broker that read the same log hold the same state. A record names the
+fields that change and no others. The metadata version decides which record fences a broker, and the
+schema version of each record.
 """
 
 import msgspec

@@ -1,12 +1,12 @@
-"""Replaying metadata records: how a record changes the image, and which epochs that mints.
+"""Replaying metadata records: their effect on the image, and the epochs that they create.
 
-In come the records that a rule decided on, in order. Each takes the next offset of the metadata log
-and is replayed at once: a broker's registration is replaced, changed or forgotten, a partition is
-merged with the fields that the record names. That mints every epoch of this protocol but one: the
-partition epoch rises with each record, the leader epoch with each that names a leader, a new
-registration's broker epoch is its offset; only the controller epoch is minted by a failover.
-Out go one image of the log up to its end, for every broker, and facts: what was written, and what
-that changed. Without records the controller stays the same object and nothing is sent.
+The input is the records of a rule, in order. Each takes the next offset of the metadata log and is
+replayed at once: a broker's registration is replaced, changed or removed, a partition is merged
+with the fields that the record names. Replaying creates every epoch of this protocol but one. The
+partition epoch rises with each record, and the leader epoch with each record that names a leader. A
+new registration's broker epoch is its offset. Only the controller epoch comes from a failover.
+The output is one image of the log up to its end, for every broker, and facts about the records and
+their changes. Without records the controller stays the same object and nothing is sent.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

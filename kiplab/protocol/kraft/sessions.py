@@ -1,18 +1,18 @@
 """Sessions: the brokers whose heartbeats the active controller still counts on.
 
-In come the controller's memory of its brokers and the time. A session belongs to an unfenced broker
-and lasts until `SESSION_TIMEOUT_MS` after the last contact; at exactly that time it still holds.
-Brokers whose session is over are fenced one at a time, the one heard of longest ago first. Without
-a clock no session ends by itself: somebody says that it is over. Nothing is sent or written here;
-`with_heartbeat` gives the same controller back when it knew all of it.
+The input is the controller's memory of its brokers and the time. A session belongs to an unfenced
+broker and lasts until `SESSION_TIMEOUT_MS` after the last contact; at exactly that time it still
+holds. Brokers whose session has expired are fenced one at a time, the one with the earliest contact
+first. Without a clock a session expires only by a move. Nothing is sent or written here;
+`with_heartbeat` returns the same controller if nothing in it is new.
 
-That is so up to 3.9. From 4.0 on (KAFKA-17793) a controller notes contacts instead: every
-heartbeat is noted before anything is judged: when, of which broker, under which broker epoch. Who
-was heard of under the epoch that it is registered with has a session, fenced or not; who was only
-registered has none yet. What is noted under another epoch counts for nothing, unless that epoch is
-given out later. Whoever was silent for too long is found by looking at the notes every `CHECK_MS`,
-one at a time and in no order; the note is dropped, and a broker that is registered under its epoch
-is fenced: once more, if it was fenced already.
+That holds up to 3.9. From 4.0 on (KAFKA-17793) a controller notes contacts instead. It notes every
+heartbeat before any check: the time, the broker and its broker epoch. A broker with a contact under
+its registered epoch has a session, fenced or not; one that is only registered has none yet. A
+contact under another epoch has no effect, unless that epoch is assigned later. A check of the
+contacts every `CHECK_MS` finds brokers that were silent for too long, one at a time and in no
+order. The contact is dropped, and a broker that is registered under its epoch is fenced: once more,
+if it was fenced already.
 """
 
 from typing import NamedTuple

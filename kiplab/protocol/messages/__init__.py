@@ -1,8 +1,8 @@
-"""Requests and responses of the replication control plane, with what each version carries.
+"""Requests and responses of the replication control plane, with the fields of each version.
 
-A body holds every field of its newest version; `version` says what is on the wire, and the
-receiving rule reads only that. Fields named `observed...` are never on the wire and no rule reads
-them: they let an observer of the run check what a broker epoch of -1 hides.
+A body holds every field of its newest version. `version` is the version on the wire, and the
+receiving rule reads only its fields. Fields named `observed...` are never on the wire and no rule
+reads them: with them an observer of the run checks what a broker epoch of -1 hides.
 """
 
 import operator

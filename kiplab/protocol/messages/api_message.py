@@ -1,9 +1,9 @@
-"""What every message says of itself: the tables of the other rooms are read off it.
+"""The properties of every message; the tables of the other rooms are read from them.
 
-A new message is a struct that fills this in, a rule and a route. What `send` takes for a request is
-read off the annotations of its fields.
+A new message is a struct with these properties, a rule and a route. `send` reads the annotations of
+its fields to build a request.
 
-`ControlRequest` is what the three requests of a controller on a broker begin with.
+`ControlRequest` is the common part of the three requests of a controller on a broker.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -1,4 +1,4 @@
-"""What brokers and operators ask of the controller, and the metadata that all learn from it.
+"""Requests of brokers and operators to the controller, and the metadata that all nodes get.
 
 BrokerRegistration, BrokerHeartbeat, UnregisterBroker, ElectLeaders, and the metadata log.
 """

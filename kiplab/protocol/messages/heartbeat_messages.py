@@ -1,11 +1,10 @@
 """MetadataHeartbeat and IsrChange, as KIP-343 proposes them; no release has either.
 
 The text gives them no API key and no versions. Where its schemas leave something out, or contradict
-the sentences around them, a decision is taken here and said: the answer to a heartbeat carries the
-state (its first line leaves that out, its last one has it); it does not carry the broker's id and
-incarnation, which one sentence says "will be set"; and each partition of an IsrChange has a
-partition epoch, which the text has not, so that one of two requests that were swapped on their way
-can be told (`343.partition-epoch`).
+the sentences around them, this file decides. The answer to a heartbeat carries the state (its first
+line leaves that out, its last one has it). It does not carry the broker's id and incarnation, which
+one sentence says "will be set". Each partition of an IsrChange has a partition epoch, which the
+text lacks; it tells which of two swapped requests is older (`343.partition-epoch`).
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""AlterPartition and Fetch: how replicas are kept in sync, and who counts as in sync."""
+"""AlterPartition and Fetch: replication, and changes of the ISR."""
 
 from collections.abc import Iterator
 from typing import Annotated, ClassVar

@@ -1,10 +1,10 @@
-"""What goes between brokers, a controller on one of them, and ZooKeeper.
+"""Messages between brokers, a controller on one of them, and ZooKeeper.
 
-LeaderAndIsr, UpdateMetadata and StopReplica wait in the controller's queue for their broker: what
-they say, the broker epoch included, is from when they were put there. ControlledShutdown goes the
-other way. A watch of ZooKeeper says that something changed, never what. Before AlterIsr (KIP-497) a
-leader writes the ISR to ZooKeeper by itself, and waits for it: such a request and its answer take
-no time.
+LeaderAndIsr, UpdateMetadata and StopReplica wait in the controller's queue for their broker; their
+content, the broker epoch included, is from the time when they were queued. ControlledShutdown goes
+the other way. A watch event of ZooKeeper says that something changed, never what. Before AlterIsr
+(KIP-497) a leader writes the ISR to ZooKeeper by itself, and waits for it: such a request and its
+answer take no time.
 """
 
 from collections.abc import Iterator

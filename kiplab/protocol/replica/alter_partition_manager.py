@@ -1,27 +1,27 @@
 """AlterPartitionManager: one request in flight per broker, one item per partition.
 
-In comes an item that a leader prepared, the answer to a request, or word that an answer will not
-come. An item waits until nothing is in flight and a controller is known; then all that wait go out
-in one request to whom the process takes for the controller, with the broker epoch of now in its
-header, while the epochs inside an item stay those of when it was prepared. Of an answer it is
-judged first whether it belongs to the request in flight, then whether the request failed as a whole
-(kept, and sent again after a pause), then each result: it is handed to its partition only if the
-proposal that it answers still stands there. A partition without a result stays in line. Out go
-requests for the controller, and the facts of what a leader makes of its result; a broker with
-nothing to send and nothing decided stays the same object.
+The input is an item that a leader prepared, the answer to a request, or the news that no answer
+will come. An item waits until nothing is in flight and a controller is known. Then all waiting
+items go out in one request to the controller that the process knows. Its header has the current
+broker epoch, while the epochs inside an item stay those of its preparation. An answer is judged in
+this order: whether it belongs to the request in flight; whether the request failed as a whole
+(kept, and sent again after a pause); then each result. A result goes to its partition only if the
+proposal that it answers is still pending there. A partition without a result stays in line. The
+output is requests for the controller, and facts of the leader's reaction. A broker with nothing to
+send and no decision stays the same object.
 
-The lag check is the round that a broker makes every half replica.lag.time.max.ms. Each partition
-that it leads is judged by `isr_proposals.propose_shrink`: a proposal under way blocks it; else
-whoever is behind is left out of the next. Out goes one AlterPartition request with every item, if
-none is in flight, and a fact for each proposal; where nobody lags the broker stays the same object.
+The lag check is the round that a broker makes every half replica.lag.time.max.ms.
+`isr_proposals.propose_shrink` judges each partition that it leads: a proposal under way blocks it;
+else the next ISR is without the lagging members. The output is one AlterPartition request with
+every item, if none is in flight, and a fact for each proposal; without a lagging member the broker
+stays the same object.
 
 The end of a leader's recovery (KIP-704): the leader is done; that it recovers at all, and has not
-said so before, was judged already. It aborts the transaction that is open, and asks the controller
-for the ISR that there is, itself alone, with RECOVERED. Until the answer, or metadata, says that
-this is written it goes on refusing (`recovering.py`). If a request of the same partition is still
-under way, the AlterPartition manager takes no second one: then the leader recovers on, and has to
-say it again. Out go the broker, the request for the controller, and facts; as Kafka recovers
-nothing, nothing of this is Kafka's.
+announced the end before, was judged already. It aborts the open transaction, and proposes the
+current ISR, itself alone, with RECOVERED. It keeps refusing (`recovering.py`) until the answer, or
+metadata, says that this is written. If a request of the same partition is still under way, the
+AlterPartition manager takes no second one: the leader keeps recovering, and has to announce the end
+again. The output is the broker, the request, and facts. Kafka recovers nothing and lacks all this.
 """
 
 from msgspec.structs import replace

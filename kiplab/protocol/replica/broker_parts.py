@@ -1,18 +1,18 @@
-"""Small access to a broker's parts, shared by the rules that run on it.
+"""Access to the parts of a broker, shared by the rules that run on it.
 
-A rule on a broker takes the whole broker and gives it back; what it changes is one replica in
-memory or one log on disk. These functions find the part and put its successor in place, sorted as
-everything is, and hand back the same broker when the part is the same object. `Here` is what a rule
-about one partition gets to see of the broker that it runs on.
+A rule on a broker takes the whole broker and returns it; it changes one replica in memory or one
+log on disk. These functions find the part and replace it, sorted as everything is, and return the
+same broker when the part is the same object. `Here` is the view that a rule about one partition has
+of its broker.
 
-A fenced broker refuses (KIP-343, unbuilt): one that has not been told yet that it is active,
-that was told it is not, or that has fenced itself because it could not reach the controller in
-time, answers none of the requests that lead clients and followers on: produce, fetches, metadata,
-and what asks for offsets. What the controller asks of it, it answers, and its heartbeats go on;
+A fenced broker refuses (KIP-343, unbuilt). A broker is fenced if it has no answer yet that it is
+active, if an answer says that it is not, or if it fenced itself because it could not reach the
+controller in time. It refuses the requests that lead clients and followers on: produce, fetches,
+metadata, and requests for offsets. It answers requests of the controller, and its heartbeats go on;
 else it would never come back. The text names no error: it is NOT_LEADER_OR_FOLLOWER, at which
-clients ask another broker who leads. What is under way when the fence goes up is completed. Out
-goes a refusal, or None; nothing changes here. A process without a state of this kind, as in every
-release, refuses nothing.
+clients ask another broker for the leader. Requests under way when the fence goes up are completed.
+The output is a refusal, or None; nothing changes here. A process without a state of this kind, as
+in every release, refuses nothing.
 """
 
 from typing import Any

@@ -1,15 +1,14 @@
-"""What a broker holds: the part that survives a crash, and the part that dies with the process.
+"""The state of a broker: the part that survives a crash, and the part that dies with the process.
 
-`Durable` is logs and checkpoints; `Volatile` is one process: its epoch, the image of the metadata
-that it has replicated, how it plays its replicas, what it has asked the controller for, its timers.
-A leader keeps more (`Leading`): where its epoch starts, the ISR, and what it knows of each
-follower. The rules of this package take a Broker and give one back: the same object if nothing
-changed.
+`Durable` is logs and checkpoints. `Volatile` is one process: its epoch, its image of the metadata,
+the roles of its replicas, its requests to the controller, its timers. A leader keeps more
+(`Leading`): the start of its epoch, the ISR, and the state of each follower. The rules of this
+package take a Broker and return one: the same object if nothing changed.
 
-A process has a few timers, whoever controls the cluster: the check for followers that lag, the
+A process has a few timers under every control plane: the check for followers that lag, the
 checkpoint of high watermarks, the operating system's flush, the fetchers, the pause before a
-request is sent again. In a timed run each says when it is due next; without a clock all of them are
-0, so that equal situations are equal states, and a round is made when somebody asks for it.
+request is sent again. In a timed run each has the time at which it is due next. Without a clock all
+of them are 0, so that equal situations are equal states, and a move makes a round.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """The broker's answers to a client that reads: records, the end of an epoch, the ends of the log.
 
-In comes a question to one broker about one partition, under the leader epoch that the client
-believes in. It is judged in Kafka's order: is the replica here at all, is that epoch an earlier
-one, is it a later one, does this broker lead, does it recover (KIP-704, unbuilt); then what only
-this question asks (an offset beyond the log, a high watermark that has not reached the leader's own
-epoch). All but the last are what a follower's fetch is judged by, too (`fetching.py`).
-Out goes the answer or the refusal as a fact: an earlier epoch means that the client's metadata is
-old, a later one that the broker's is. Nothing is sent and nothing changes: reading leaves the
-broker the same object. A consumer that was sent to a follower (KIP-392) is judged by the epoch
-alone there, and gets what that follower knows to be committed.
+The input is a request to one broker about one partition, under the client's leader epoch. Checks
+are in Kafka's order: whether the replica is here, whether that epoch is an earlier one, whether it
+is a later one, whether this broker leads, whether it recovers (KIP-704, unbuilt); then the checks
+of this request alone (an offset beyond the log, a high watermark below the leader's own epoch). All
+but the last also judge a follower's fetch (`fetching.py`).
+The output is the answer, or the refusal as a fact: an earlier epoch means that the client's
+metadata is old, a later one that the broker's is. Nothing is sent, and reading leaves the broker
+the same object. A consumer that was sent to a follower (KIP-392) is judged by the epoch alone
+there, and gets the records that the follower knows to be committed.
 """
 
 import msgspec

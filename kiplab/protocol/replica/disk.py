@@ -1,11 +1,11 @@
-"""What a process leaves on its disk, what a crash takes of it, what the next process finds.
+"""The disk of a process: what a stop or a crash leaves, and what the next process reads.
 
-In comes a start, a round of the process or of the operating system, a stop, or a crash with what it
-takes. Flushing and the checkpoint of high watermarks write, each on its own, so a power loss may
-leave either without the other; a clean stop does both and ends the process; a crash loses nothing,
-the unflushed tail (and the checkpoint above it), or the disk. A start finds what is left, without
-an epoch that was noted and had no record yet. Nothing is judged here and nothing is sent. Out go
-the broker, the same object where the disk is as it was, and facts: stopped, crashed, records
+The input is a start, a round of the process or of the operating system, a stop, or a crash with its
+loss. Flushing and the checkpoint of high watermarks write independently, so a power loss may leave
+either without the other. A clean stop does both and ends the process. A crash loses nothing, the
+unflushed tail (and the checkpoint above it), or the disk. A start reads what is left, without an
+epoch that was noted and had no record yet. Nothing is judged here and nothing is sent. The output
+is the broker, the same object where the disk did not change, and facts: stopped, crashed, records
 destroyed.
 """
 

@@ -1,14 +1,14 @@
-"""Two fetches at once: a proposal that is judged by one and written down after the other.
+"""Two fetches at once: one judges a proposal, and the other is noted before it is written down.
 
-A broker has several threads for requests, and what it keeps of a follower is changed without the
-partition's lock (3.2 to 3.6). So a thread that holds the lock and is about to propose a follower
-may read how far it is, and a moment later, for the request, an epoch that another thread has noted
-in between. In come two fetches of one partition, on two connections. Both are judged and read
-first; then the older one is noted, and the follower found caught up and eligible; then the other
-one is noted; then the proposal is written down. Anything else that could come in between needs the
-lock, or touches nothing that is read here, and so can be told as before or after. Where the lock is
-held for the noting, too, and where nothing is proposed, one fetch is served after the other. Out go
-the broker, what it sends to whom, and facts.
+A broker has several threads for requests, and changes its state of a follower without the
+partition's lock (3.2 to 3.6). A thread that holds the lock and is about to propose a follower may
+read how far it is. A moment later it may read, for the request, an epoch that another thread has
+noted in between. The input is two fetches of one partition, on two connections. Both are judged and
+read first. Then the older one is noted, and the follower found caught up and eligible; then the
+other one is noted; then the proposal is written down. Any other interleaving needs the lock, or
+touches nothing that is read here, and so is equal to an order before or after. If the lock is held
+for the noting too, or nothing is proposed, one fetch is served after the other. The output is the
+broker, its messages, and facts.
 """
 
 from ..facts import Fact

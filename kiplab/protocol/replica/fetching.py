@@ -1,14 +1,14 @@
-"""Replication: the follower asks, the leader answers, the follower appends or truncates.
+"""Replication: the follower fetches, the leader answers, the follower appends or truncates.
 
-In come a round of the fetcher threads, a Fetch, or its answer.
+The input is a round of the fetcher threads, a Fetch, or its answer.
 The leader judges a Fetch in this order: the leader epoch, leadership, whether the sender is a
-replica at all, the offset and the last epoch against the log (out of range, or where the two logs
-part), and last, only where the follower's state would be touched, the sender's broker epoch. Then
-it reads, then notes how far the follower is (`leader.follower_fetched`), which may propose it for
-the ISR, and then commit records: so the answer carries the high watermark of before. The
-follower takes an answer only if it still follows under that leader epoch and its log ends where it
-asked from. Out go Fetches, answers, an AlterPartition request, and facts; whoever learns nothing
-stays the same object. Epochs in fetches are KIP-320's and KIP-903's, truncation on fetch KIP-595's.
+replica at all, the offset and the last epoch against the log (out of range, or the offset at which
+the two logs diverge), and last, only where the follower's state would change, the sender's broker
+epoch. It reads, then notes how far the follower is (`leader.follower_fetched`), which may propose
+it, and then may commit records: so the answer has the earlier high watermark. The follower takes an
+answer only if it still follows under that leader epoch and its log ends where it fetched from. The
+output is Fetches, answers, an AlterPartition request, and facts; without news a node stays the same
+object. Epochs in fetches are KIP-320's and KIP-903's, truncation on fetch KIP-595's.
 """
 
 from functools import partial

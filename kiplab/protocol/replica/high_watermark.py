@@ -1,11 +1,11 @@
-"""The high watermark: which records are committed.
+"""The high watermark: the boundary of the committed records.
 
-In comes a leader whose knowledge of the logs has changed, whether by a fetch, an append or another
-ISR. All records are committed that lie below the lowest end among the leader, the larger of the
-committed and the proposed ISR, and whoever has caught up and about to join. A partition with fewer
-members in sync than it has to have may be left as it is (KIP-966). Out go the replica with its new
-high watermark, and the fact that it moved. It never goes back; where it stays the replica is the
-same object.
+The input is a leader whose knowledge of the logs has changed, by a fetch, an append or another ISR.
+All records are committed that lie below the lowest end among the leader, the larger of the
+committed and the proposed ISR, and the followers that have caught up and are about to join. A
+partition with fewer members in sync than min.insync.replicas may be left as it is (KIP-966). The
+output is the replica with its new high watermark, and the fact that it moved. It never goes back;
+where it stays the replica is the same object.
 """
 
 from msgspec.structs import replace

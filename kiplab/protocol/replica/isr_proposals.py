@@ -1,12 +1,12 @@
-"""Which ISR a leader asks for, and what it makes of the answer.
+"""The ISR that a leader proposes, and its reaction to the answer.
 
-In come a follower that has fetched, the periodic look at who lags, and the controller's word on a
+The input is a follower that has fetched, the periodic lag check, or the controller's answer to a
 proposal. A leader proposes one ISR at a time. A follower is proposed if it is outside, has reached
 the high watermark and the start of this leader epoch, and is eligible (`remote_replicas.py`); a
-member is left out if it is not caught up any more. A proposal is decided, reverted or stuck, by the
-error of its answer; metadata ends it in any case (`leader.make_leader`).
-Out go the replica with the proposal in it, an item for the AlterPartition manager, and facts. A
-leader with nothing to ask for, or an answer that comes too late, leaves the same object.
+member is left out if it is not caught up any more. The error of the answer decides whether a
+proposal is decided, reverted or stuck; metadata ends it in any case (`leader.make_leader`).
+The output is the replica with the proposal in it, an item for the AlterPartition manager, and
+facts. A leader without a proposal, or an answer that comes too late, leaves the same object.
 """
 
 from msgspec.structs import replace

@@ -1,14 +1,13 @@
-"""How a broker begins to lead or follow a partition, and what a follower's fetch tells a leader.
+"""The start of leading or following a partition, and the effect of a follower's fetch on a leader.
 
-In comes a partition as a control plane has it, in whatever words (an image of the metadata, a
-LeaderAndIsr request): `play` does what they say; whether they are too old was judged before. A
-leader notes in its log where its epoch begins, and leads; everybody else follows. With a new leader
-epoch the leader knows nothing of its followers but who they are; the committed ISR is the
-metadata's, and a proposal of its own is forgotten. Or in comes the fetch of a follower. It is noted
-first; then the follower may be proposed for the ISR (`isr_proposals.py`), and the AlterPartition
-manager takes the proposal or does not; only then may records be committed (`high_watermark.py`).
-Out go the broker or its replica, and facts. A replica about which nothing new is known stays the
-same object.
+The input is a partition from a control plane, in any form (an image of the metadata, a LeaderAndIsr
+request). `play` applies it; whether it is too old was judged before. A leader notes in its log
+where its epoch begins, and leads; every other replica follows. With a new leader epoch the leader
+knows only the ids of its followers; the committed ISR is the metadata's, and its own proposal is
+dropped. Or the input is the fetch of a follower. It is noted first. Then the follower may be
+proposed for the ISR (`isr_proposals.py`), and the AlterPartition manager takes the proposal or does
+not. Only then may records be committed (`high_watermark.py`). The output is the broker or its
+replica, and facts. A replica without news stays the same object.
 """
 
 from msgspec.structs import replace

@@ -1,33 +1,33 @@
-"""What clients and operators change in a leader's log: records, ends of transactions, deletions.
+"""Writes of clients and operators to a leader's log: records, ends of transactions, deletions.
 
-A producer's records are refused by a leader with too few replicas in sync, else appended. In: how
-many records, and whether the producer wants them committed (acks=all). Judged, before anything is
-written: whether the leader recovers (KIP-704, unbuilt), then the size of the committed ISR. What
-goes out: a longer log, and a high watermark that may have moved; or an error, and nothing is
-written.
+A leader with too few replicas in sync refuses a producer's records; else it appends them. The input
+is the number of records, and whether the producer wants them committed (acks=all). Before anything
+is written it is judged whether the leader recovers (KIP-704, unbuilt), then the size of the
+committed ISR. The output is a longer log, and a high watermark that may have moved; or an error,
+and nothing is written.
 
-Whether the records are committed is not waited for here; `clients/producer.py` does, and there
-NOT_ENOUGH_REPLICAS_AFTER_APPEND occurs. A play's plain line asks only a broker that leads; a
-producer asks whom it takes for the leader, and may meet NOT_LEADER_OR_FOLLOWER.
+The commit of the records is not awaited here; `clients/producer.py` does that, and there
+NOT_ENOUGH_REPLICAS_AFTER_APPEND occurs. A play's plain line goes only to a broker that leads; a
+producer's request goes to its supposed leader, and may get NOT_LEADER_OR_FOLLOWER.
 
 Source: ReplicaManager.appendRecords and Partition.appendRecordsToLeader (3.5.0, 3.9.0-rc3).
 
-Transactions, as far as an unclean election has to do with them: in comes word that the open
-transaction of a log is to be committed or aborted, from a coordinator (which is no node here) or
-from a leader that recovers. That this broker leads, and that one is open, was judged before.
-Nothing is refused: WriteTxnMarkers is none of the requests that KIP-704 has a recovering leader
-refuse. Out go the broker with one record more in its log, a high watermark that may have moved, and
-facts. Who has no transaction open stays the same object. One is open at a time, of one producer;
-there are no producer ids, epochs or timeouts.
+Transactions, as far as an unclean election affects them. The input is the commit or abort of a
+log's open transaction, from a coordinator (which is no node here) or from a recovering leader. That
+this broker leads, and that one is open, was judged before. Nothing is refused: WriteTxnMarkers is
+none of the requests that a recovering leader refuses under KIP-704. The output is the broker with
+one more record in its log, a high watermark that may have moved, and facts. Without an open
+transaction the broker stays the same object. One is open at a time, of one producer; there are no
+producer ids, epochs or timeouts.
 
-DeleteRecords: an admin client has a leader forget its oldest records for good (KIP-107).
+DeleteRecords: an admin client has a leader delete its oldest records for good (KIP-107).
 
-In come a partition and an offset, or none: then everything that is committed. Judged, in Kafka's
-order: is the replica here, does this broker lead, is the offset beyond the high watermark. Out go a
-log that begins there and the fact, or the refusal, with which nothing changes. Followers learn the
-new start from the answers to their fetches (`fetching.py`). Kafka answers the client when all of
-them have; here nobody waits for it. The start is on the disk at once, where Kafka's process writes
-it every 60 s.
+The input is a partition and an offset, or none for every committed record. Checks are in Kafka's
+order: is the replica here, does this broker lead, is the offset beyond the high watermark. The
+output is a log that begins there and the fact, or the refusal, which changes nothing. Followers
+learn the new start from the answers to their fetches (`fetching.py`). Kafka answers the client when
+all of them have it; here that is not awaited. The start is on the disk at once, where Kafka's
+process writes it every 60 s.
 """
 
 from .. import log

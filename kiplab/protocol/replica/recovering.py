@@ -1,13 +1,12 @@
 """A leader that recovers from an unclean election: its refusals meanwhile, and its end.
 
-In come metadata that makes this broker lead, or a request while it leads. No release of Kafka
+The input is metadata that makes this broker lead, or a request while it leads. No release of Kafka
 recovers anything: makeLeader takes every partition for RECOVERED, and the controller keeps
-RECOVERING until the leader next changes the ISR, for whatever reason. As KIP-704 wants it the
-leader keeps the state that it is told, answers nobody, and has to say when it is done
+RECOVERING until the leader next changes the ISR, for any reason. Under KIP-704 the leader keeps the
+state in its metadata, refuses clients and followers, and has to announce the end
 (`finish_leader_recovery`). The recovery is over when the controller has written RECOVERED, not
-before: what is acknowledged from then on is lost by no election but an unclean one. Judged is
-nothing but the state and the guard. Out go the state to keep, refusals, and facts; no replica
-changes here.
+before: later acknowledged records are lost by no election but an unclean one. Only the state and
+the guard are judged. The output is the state to keep, refusals, and facts; no replica changes here.
 """
 
 from ..errors import KafkaError

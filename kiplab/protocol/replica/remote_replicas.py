@@ -1,16 +1,16 @@
-"""What a leader knows of its followers, and which of them have been caught up with it of late.
+"""A leader's state of its followers, and which of them have recently been caught up with it.
 
-In come what a leader keeps and the id of a follower. A follower of which nothing is known has an
-unknown log end, which no check takes for caught up. With a clock a follower is caught up if it was
-caught up with the leader within replica.lag.time.max.ms; without one it has to be caught up now.
-Out go the follower as the leader knows it, and the replica with another follower in place of the
-one of the same broker: the same object where nothing is new.
+The input is a leader's state and the id of a follower. An unknown follower has an unknown log end,
+which no check takes for caught up. With a clock a follower is caught up if it was so within
+replica.lag.time.max.ms; without one it has to be caught up now. The output is the follower as the
+leader knows it, and the replica with another follower in place of the one of the same broker: the
+same object where nothing is new.
 
-Which followers a leader may propose for the ISR, however far they have come: by the metadata that
-the leader has, four things are judged, each if its guard is on: whether the follower is there at
-all, whether it is fenced, whether it is shutting down, and whether its last fetch and the metadata
-name one broker epoch. Out goes the guard that bars it, with what was compared, or None; the
-controller judges once more by what it knows itself.
+The followers that a leader may propose for the ISR, however far they have come. By the leader's
+metadata four things are judged, each if its guard is on: whether the follower is there at all,
+whether it is fenced, whether it is shutting down, and whether its last fetch and the metadata name
+one broker epoch. The output is the guard that bars it, with the comparison, or None; the controller
+judges again by its own state.
 """
 
 from msgspec.structs import replace

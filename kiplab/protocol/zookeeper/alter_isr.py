@@ -1,18 +1,18 @@
-"""AlterIsr, from 3.2 on AlterPartition, at a controller that lives on a broker.
+"""AlterIsr, from 3.2 on AlterPartition, at a controller that runs on a broker.
 
-In comes a leader's request for new ISRs, from inter-broker protocol 2.7-IV2 on. The header is
-judged first: whether this controller is active, and whether the sender speaks with exactly the
-broker epoch that is known. Then each partition is judged on its own against the state that the
-controller remembers: known at all; epochs newer than its own (it is probably the one that is
-behind); an older leader epoch; a state that holds already, which is a success; an older partition
-epoch; the recovery state; a member of the ISR that is not online. At 2.8 there are the leader epoch
-and the state that holds, and everything else is left to the version of the znode. Nobody checks
-that the sender leads, or that the ISR is made of replicas: the sender is written down as leader.
+The input is a leader's request for new ISRs, from inter-broker protocol 2.7-IV2 on. The header is
+judged first: whether this controller is active, and whether the sender has exactly the known broker
+epoch. Then each partition is judged on its own against the controller's cached state: known at all;
+epochs newer than its own (it is probably the one that is behind); an older leader epoch; a state
+that holds already, which is a success; an older partition epoch; the recovery state; a member of
+the ISR that is not online. At 2.8 there are the leader epoch and the state that holds, and
+everything else is left to the version of the znode. Nothing checks that the sender leads, or that
+the ISR is made of replicas: the sender is written down as leader.
 
-Out go the writes, conditional on the partition epoch that was asked for, UpdateMetadata for all
-brokers about all partitions that were asked for, whatever became of them, and an answer.
+The output is the writes, conditional on the partition epoch of the request, UpdateMetadata for all
+brokers about all partitions of the request, with any result, and an answer.
 
-The first check that has something to say answers, with what it compared.
+The first check with a result answers, with its comparison.
 """
 
 from collections.abc import Callable

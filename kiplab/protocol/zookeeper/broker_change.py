@@ -1,20 +1,20 @@
-"""What an active controller does when brokers come and go.
+"""The reaction of an active controller to brokers that come and go.
 
-In comes the word that something below /brokers/ids has changed. The controller reads what is there
-now and compares it with what it knows: who is new, who is dead and, from 2.2 on, who is registered
-under a higher broker epoch than it knows, and so has bounced. What happened in between it never
-learns: at 2.1 a broker that went and came back before anybody looked has not been away.
+The input is a watch event for /brokers/ids. The controller reads the registered brokers and
+compares them with its cache: new ones, dead ones and, from 2.2 on, bounced ones, which are
+registered under a higher broker epoch than the known one. It does not learn what happened in
+between: at 2.1 it does not notice a broker that went and came back before the read.
 
-A new broker is told all partitions' states, and to lead or follow those it has; then leaders are
-looked for where there are none. A dead broker's partitions get another leader; it leaves their
-ISRs, and its followers are told. A broker that bounced is dead first, which moves leader epochs on,
-then new. In Kafka's code the set of live brokers changes piece by piece, before each of these; the
-KIP wants it taken over whole before the first, and 2.1 had done that. So from 2.2 on a dead broker
-may still be elected on account of a new one, for one leader epoch, and a bounced broker is first
-told who lives under the epoch that is over.
+A new broker gets all partitions' states, and leads or follows its own; then partitions without a
+leader get an election. A dead broker's partitions get another leader; it leaves their ISRs, and its
+followers get LeaderAndIsr. A bounced broker is handled first as dead, which raises leader epochs,
+then as new. In Kafka's code the set of live brokers changes piece by piece, before each of these;
+the KIP wants it replaced whole before the first, and 2.1 had done that. So from 2.2 on an election
+for a new broker may still choose a dead one, for one leader epoch, and a bounced broker first gets
+the live brokers under the epoch that is over.
 
-Out go writes of partitions' states, requests in queues, and a BrokersCompared even if nothing has
-changed.
+The output is writes of partitions' states, requests in queues, and a BrokersCompared even if
+nothing has changed.
 """
 
 from msgspec.structs import replace

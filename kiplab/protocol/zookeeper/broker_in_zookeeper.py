@@ -1,13 +1,13 @@
-"""A broker in ZooKeeper's time: start, session, controlled shutdown, stop.
+"""A broker in ZooKeeper mode: start, session, controlled shutdown, stop.
 
-In comes a start, word that the session is over, the wish to shut down, or a controller's answer to
-that. A process opens a session and registers in it, from 2.2 on in one transaction that tells it
-its broker epoch (KIP-380); then it looks after who is the controller, and may become it. It has no
-metadata and plays no replica until a controller says so. When its session is over it resigns, opens
-another and registers anew, with a new broker epoch: the process, its replicas and what it knows
-stay. To shut down it asks the controller, three times at most, and stops whatever it was told; its
-session is closed and what was ephemeral in it is gone. A crash leaves the session in ZooKeeper
-until that expires. Out go the broker and ZooKeeper, a request for the controller, watches, facts.
+The input is a start, the end of the session, a shutdown, or a controller's answer to that. A
+process opens a session and registers in it, from 2.2 on in one transaction that returns its broker
+epoch (KIP-380). Then it reads /controller, and may become the controller. It has no metadata and
+plays no replica until a controller's request. When its session has expired it resigns, opens
+another and registers anew, with a new broker epoch: the process, its replicas and its metadata
+stay. To shut down it asks the controller, three times at most, and stops after any answer; its
+session is closed and its ephemeral znodes are gone. A crash leaves the session in ZooKeeper until
+that expires. The output is the broker and ZooKeeper, a request for the controller, watches, facts.
 """
 
 from msgspec.structs import replace

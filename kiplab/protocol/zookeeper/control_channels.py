@@ -1,15 +1,15 @@
 """The requests that a controller makes of one change, and its queue for each broker.
 
-Requests are collected in a batch and then put into the queues all at once: first LeaderAndIsr for
-every broker that is to get one, then UpdateMetadata, then StopReplica. Each has the broker epoch
-that the controller knows at that moment, not when it is sent. A broker that does not live gets
-nothing, and one whose channel was taken away loses what was queued: a controller never sends
-anything twice that was answered, whatever the answer says.
+Requests are collected in a batch and then queued all at once: first LeaderAndIsr for every broker
+that is to get one, then UpdateMetadata, then StopReplica. Each has the broker epoch that the
+controller knows at that moment, not when it is sent. A dead broker gets nothing, and one whose
+channel was closed loses its queue. A controller never sends a request again after an answer, even
+after an error.
 
-At 2.1 and 2.2 whoever is to stop replicas gets an empty StopReplica first, and then one for each
-replica: one request for all of them is only for those whose answer nobody wants to see, and
-somebody always wants to. From 2.3 on it is one request, and from version 3 of it on it names the
-leader epochs that were known when it was made (KIP-570).
+At 2.1 and 2.2 a broker that is to stop replicas gets an empty StopReplica first, and then one for
+each replica. One request for all of them is only for those without a callback for the answer, and
+every caller has one. From 2.3 on it is one request, and from its version 3 on it has the leader
+epochs that were known when it was made (KIP-570).
 """
 
 from collections.abc import Iterable

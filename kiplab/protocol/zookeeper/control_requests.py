@@ -1,15 +1,14 @@
-"""What a broker makes of a controller's three requests: LeaderAndIsr, UpdateMetadata, StopReplica.
+"""A broker's handling of a controller's three requests: LeaderAndIsr, UpdateMetadata, StopReplica.
 
-In comes a request that has waited in a controller's queue, perhaps since another incarnation of
-this broker. It is judged in Kafka's order: whether it was meant for this incarnation (the broker
-epoch in it, from 2.2 on), whether a later controller has spoken since (the controller epoch), and
-then, one by one, what it says of each partition (the leader epoch). What fails one of the first two
-changes nothing at all. LeaderAndIsr makes leaders and followers (`leader.play`); who is to follow a
-leader that is not in its metadata gets its replica and no more, the leader epoch not even noted.
-The first LeaderAndIsr that is obeyed starts the task that checkpoints high watermarks, and that
-writes at once. UpdateMetadata replaces who lives, and what is known of the partitions that it
-names. StopReplica stops the fetcher, and may delete the log. Out go the broker, the answer, and
-facts.
+The input is a request that has waited in a controller's queue, perhaps since another incarnation of
+this broker. Checks are in Kafka's order: the broker epoch in it, from 2.2 on (is it meant for this
+incarnation?), the controller epoch (has a later controller sent requests since?), and then the
+leader epoch of each partition, one by one. A request that fails one of the first two changes
+nothing. LeaderAndIsr makes leaders and followers (`leader.play`). A follower whose leader is not in
+its metadata gets its replica and no more, not even the leader epoch. The first accepted
+LeaderAndIsr starts the task that checkpoints high watermarks, and that writes at once.
+UpdateMetadata replaces the live brokers, and the state of the partitions that it names. StopReplica
+stops the fetcher, and may delete the log. The output is the broker, the answer, and facts.
 """
 
 from msgspec.structs import replace

@@ -1,14 +1,14 @@
-"""Who becomes the controller, what it does first, and how it stands down.
+"""The election of the controller, its first actions, and its resignation.
 
-Every broker watches /controller. Who finds it absent creates it and, in the same transaction, moves
-/controller_epoch on by one; the version that this leaves behind is what all its later writes check.
-A controller that has just been elected reads everything: who lives, every partition's state. It
-opens a queue for each broker and announces them, has every replica on a live broker lead or follow
-as it should, and looks for leaders where there is none online. What leaders have announced of their
-ISRs it deletes unread, as it has read the states themselves.
+Every broker watches /controller. A broker that finds it absent creates it and, in the same
+transaction, increments /controller_epoch; all its later writes check the new version of that znode.
+A newly elected controller reads everything: the live brokers, every partition's state. It opens a
+queue for each broker and announces them. It makes every replica on a live broker lead or follow,
+and elects leaders where there is none online. It deletes the leaders' ISR notifications unread, as
+it has read the states themselves.
 
-A controller stands down when it finds another name in /controller, or its session over: its queues
-are dropped, and it forgets everything, who was shutting down included.
+A controller resigns when it finds another name in /controller, or its session expired: its queues
+are dropped, and it forgets everything, including the brokers that are shutting down.
 """
 
 from msgspec.structs import replace

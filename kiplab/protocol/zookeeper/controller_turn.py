@@ -1,10 +1,10 @@
-"""One event of a controller in the making: what it has done so far, and its writes to ZooKeeper.
+"""One event of a controller in progress: its effects so far, and its writes to ZooKeeper.
 
 Kafka's controller is one thread that takes one event after the other. An event is handled whole
 here, ZooKeeper included: a rule passes a ControllerTurn on from one part of the event to the next.
-Every write is a transaction that begins with a check of /controller_epoch, so that a controller
-whose time is over cannot write. What it finds out then is an exception: the rest of the event does
-not take place, and what was done before stays done, requests in the queues included.
+Every write is a transaction that begins with a check of /controller_epoch, so that a deposed
+controller cannot write. A failed check is an exception: the rest of the event does not take place,
+and the earlier effects stay, requests in the queues included.
 """
 
 from __future__ import annotations

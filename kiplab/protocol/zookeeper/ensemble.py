@@ -1,11 +1,11 @@
-"""The ensemble: all that ZooKeeper knows, as one node of the cluster.
+"""The ensemble: the whole state of ZooKeeper, as one node of the cluster.
 
-It holds the znodes, the sessions, the watches and the zxid of its last transaction, and is what
-`Cluster.controller` is in ZooKeeper mode: who leads and who is registered is read off its znodes,
-whatever controllers and brokers believe. The servers of an ensemble agree on every transaction
-before they answer, so one state stands for all of them; only the ids of sessions tell which server
-opened one. What changes it: `ensemble_writes` and `ensemble_sessions`, where
-reads are too. Looking is cheap, and what did not change is the same object as before.
+It holds the znodes, the sessions, the watches and the zxid of its last transaction, and is
+`Cluster.controller` in ZooKeeper mode. The leader and the registered brokers are read from its
+znodes, not from the caches of controllers and brokers. The servers of an ensemble agree on every
+transaction before they answer, so one state stands for all of them; only a session's id tells which
+server opened it. `ensemble_writes` and `ensemble_sessions` change it, and have the reads too. A
+read is cheap, and an unchanged ensemble is the same object.
 """
 
 from bisect import bisect_left

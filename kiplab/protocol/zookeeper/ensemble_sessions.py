@@ -1,21 +1,21 @@
-"""Sessions, opened by a process, closed by it, or expired by the ensemble; and what they read.
+"""Sessions, opened or closed by a process, or expired by the ensemble; and their reads.
 
-Opening and ending a session are transactions, with a zxid each. With a session go its ephemeral
-znodes, all in that one transaction, and its watches, unsaid. Whether a process closed it or was
-silent for too long makes no difference afterwards, only that a process which still runs does not
-know it yet: whatever it asks is refused with SESSIONEXPIRED. A connection that breaks ends nothing.
-A server numbers its sessions upwards, but from a start with its own number in the top byte: of two
-sessions the later one has the lower id if a lower server opened it. That is why KIP-380 did not
-make them broker epochs. Out go the ensemble and the watches of others that went off. In which order
-the znodes of one session go, ZooKeeper leaves to a hash table; here it is by path.
+Opening and ending a session are transactions, with a zxid each. The end of a session deletes its
+ephemeral znodes, all in that one transaction, and its watches, without events. A closed and an
+expired session end in the same way; only a process that still runs does not know the expiry yet:
+each of its requests is refused with SESSIONEXPIRED. A broken connection ends nothing. A server
+numbers its sessions upwards, but from a start with its own number in the top byte: of two sessions
+the later one has the lower id if a lower server opened it. That is why KIP-380 did not make them
+broker epochs. The output is the ensemble and the watch events for others. The order in which the
+znodes of one session go is that of a hash table in ZooKeeper; here it is by path.
 
-Reads: get, children and exists, each of which may leave a watch behind.
+Reads: get, children and exists, each of which may set a watch.
 
-In come a session, a path and whether to watch. A read takes no zxid and changes no znode. A watch
-waits for one event of its znode (after get and exists: its creation, its contents, its deletion;
-after children: its children, its deletion) and is then gone: who wants to hear of the next
-change has to ask again, and what happened in between nobody says. Asking twice makes one watch.
-Out go what was asked for, an error, and the ensemble: the same object unless a watch is new.
+The input is a session, a path and whether to watch. A read takes no zxid and changes no znode. A
+watch fires for one event of its znode (after get and exists: its creation, its contents, its
+deletion; after children: its children, its deletion) and is then gone. A session sets it again to
+get the next event, and no event reports the changes in between. Setting it twice makes one watch.
+The output is the value, an error, and the ensemble: the same object unless a watch is new.
 """
 
 from typing import NamedTuple

@@ -1,21 +1,21 @@
 """Writes: create, setData, delete and check, one or several as one transaction.
 
-In come a session and its operations. They are judged in order, each against what those before it
-have done; the first that cannot be done refuses all of them. What goes through takes one zxid,
-however many operations there are: every znode that it creates has that czxid, every one that it
-writes that mzxid. A refusal takes a zxid too, because servers agree on refusals as well, and leaves
-every znode and watch the same object; only who has no session any more gets the same ensemble back.
-Out go a result for each operation and, in their order, the watches that were waiting: a watch says
-that something changed, not what, and is gone.
+The input is a session and its operations. They are judged in order, each against the effects of
+those before it; the first that fails refuses all of them. A transaction takes one zxid for all its
+operations: it is the czxid of every znode that it creates, and the mzxid of every one that it
+writes. A refusal takes a zxid too, because servers agree on refusals as well, and leaves every
+znode and watch the same object; only an expired session gets the same ensemble back. The output is
+a result for each operation and, in their order, the watches that fire: a watch event says that
+something changed, not what, and the watch is gone.
 
-`Together` is what comes of an event that a node handles together with ZooKeeper, in one step: a
-watch that arrives, a request from a queue, a process that starts. While Kafka handles one it reads
-and writes ZooKeeper and waits for each answer, so nothing else happens in between, and one step may
+`Together` is the result of an event that a node handles together with ZooKeeper, in one step: a
+watch event, a request from a queue, the start of a process. While Kafka handles one it reads and
+writes ZooKeeper and waits for each answer, so nothing else happens in between, and one step may
 hold several transactions.
 
-Out come both as they are afterwards, in their order what the node sends and what ZooKeeper sends,
-and the facts. Watches that went off are sent, never handled here: when they arrive is a question of
-the network. What an event leaves as it was stays the same object.
+The output is the node and ZooKeeper afterwards, the messages of both in order, and the facts. Watch
+events are sent, never handled here: the network decides when they arrive. What an event does not
+change stays the same object.
 """
 
 from collections.abc import Iterator

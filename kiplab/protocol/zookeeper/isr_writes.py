@@ -1,12 +1,12 @@
-"""The ISR as leaders write it to ZooKeeper by themselves, up to inter-broker protocol 2.7-IV1.
+"""ISR writes of leaders to ZooKeeper, without a controller, up to inter-broker protocol 2.7-IV1.
 
-In comes what a leader wants in sync, the version of the state that it has read, and the epoch of
-the controller that made it leader. ZooKeeper writes if that version still holds; else it is looked
-at whether the very same state stands there, as after an answer that was lost. Nobody asks whether
-that controller still is one, nor whether the writer still leads. Of the answer it is judged whether
-it belongs to the proposal that stands; a leader of 2.6 and older that was refused keeps the ISR
-that it had, one of 2.7 and later waits for a LeaderAndIsr. What was written is announced now and
-then, for the controller to read it. Out go ZooKeeper or the broker, answers, watches, and facts.
+The input is a leader's wanted ISR, the version of the state that it has read, and the epoch of the
+controller that made it leader. ZooKeeper writes if that version still holds. Otherwise the leader
+checks whether the very same state is there, as after a lost answer. Nothing checks whether that
+controller is still active, nor whether the writer still leads. An answer is judged by whether it
+belongs to the pending proposal. A refused leader of 2.6 and older keeps its ISR; one of 2.7 and
+later waits for a LeaderAndIsr. Now and then the leader announces its writes, for the controller to
+read. The output is ZooKeeper or the broker, answers, watches, and facts.
 """
 
 from msgspec.structs import replace

@@ -1,8 +1,8 @@
-"""What ZooKeeper and its operators do without a broker: sessions that end, znodes written by hand.
+"""Actions of ZooKeeper and operators without a broker: expired sessions, znodes written by hand.
 
-In come the ensemble and whom or what it is about. An operator has a session of his own for the time
-that his command takes. Out go the ensemble, what it tells those who watch, and facts; where nothing
-is to do, the same ensemble.
+The input is the ensemble and the session or znode. An operator has a session for the time of
+a command. The output is the ensemble, its watch events, and facts; without a change, the
+same ensemble.
 """
 
 from msgspec.structs import replace

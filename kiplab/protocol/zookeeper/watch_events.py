@@ -1,16 +1,15 @@
-"""What a controller does when one of its watches goes off.
+"""A controller's reaction to its watch events.
 
-A watch says that something has changed and no more; the controller looks for itself, and asks to be
-told of the next change in the same breath. A deleted /controller means an election; any other
-change of it, that somebody else may be the controller. The rest is for the active controller: who
-is registered (`broker_change`), what leaders announce of the ISRs that they wrote by themselves
-(every broker is told; the announcements are deleted), that there is a new topic, and that one
-allows unclean elections.
-What comes of a session that the process has no more is not looked at: with the session everything
-that waited went (Kafka's Expire empties the queue of events).
+A watch event says that something has changed and no more; the controller reads the new state, and
+the read sets the watch again. A deleted /controller means an election; any other change of it, that
+another broker may be the controller. The rest is for the active controller: the registered brokers
+(`broker_change`), leaders' notifications of their own ISR writes (every broker gets the states; the
+notifications are deleted), a new topic, and a topic that allows unclean elections.
+Events of a session that the process has lost are ignored: all waiting events went with it (Kafka's
+Expire empties the queue of events).
 
-Whatever finds out that another controller was elected ends there, and this one stands down. That a
-topic is deleted or given more partitions, or that a broker listens elsewhere, never happens here.
+An event that finds a later controller ends there, and this one resigns. Deleting a topic, adding
+partitions to it, and changing a broker's listeners never happen here.
 """
 
 from collections.abc import Callable

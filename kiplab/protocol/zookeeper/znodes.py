@@ -1,11 +1,11 @@
-"""What ZooKeeper keeps: znodes, each with a path, contents and a Stat.
+"""The data of ZooKeeper: znodes, each with a path, contents and a Stat.
 
 Real znodes hold bytes, and Kafka writes JSON into them; here each kind of contents is a struct, so
-that it stays visible what a broker epoch or a leader epoch is. A znode says of itself which
-transaction created it (czxid: a broker's epoch), which wrote it last (mzxid), how often it has been
-written since (version: what Kafka calls zkVersion and, of a partition's state, from 3.2 on the
-partition epoch), and whose session it goes with (ephemeral_owner). Paths are Kafka's. Nothing here
-changes anything: see `ensemble_writes`.
+that a broker epoch or a leader epoch stays visible as such. A znode's Stat has the transaction that
+created it (czxid: a broker's epoch), the one that wrote it last (mzxid), the number of writes since
+(version: what Kafka calls zkVersion and, of a partition's state, from 3.2 on the partition epoch),
+and the session that it is deleted with (ephemeral_owner). Paths are Kafka's. Nothing here changes
+anything: see `ensemble_writes`.
 """
 
 from enum import StrEnum

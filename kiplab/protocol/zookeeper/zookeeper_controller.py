@@ -1,15 +1,15 @@
-"""The controller of ZooKeeper's time: Kafka's KafkaController, which every broker process has.
+"""The controller of ZooKeeper mode: Kafka's KafkaController, which every broker process has.
 
-Only the active one does anything besides watching /controller. What it knows is a cache: which
-brokers live and under which epoch, who is shutting down, each partition's state, which partitions
-are offline. It keeps a queue of requests for every broker. All of this is lost when it stands down.
+Only the active one does anything besides watching /controller. Its knowledge is a cache: the live
+brokers and their epochs, the brokers that are shutting down, each partition's state, the offline
+partitions. It keeps a queue of requests for every broker. All of this is lost when it resigns.
 Nothing here changes anything by itself: see `controller_election`, `watch_events`, `broker_change`.
 
 Kafka's states of replicas are left out, because without reassignments and deletions nothing depends
 on them: an offline replica may go online and offline again from any state. Of the states of
-partitions OfflinePartition and NewPartition are kept, in which a leader is looked for. Offline log
-directories, topic deletions, reassignments and the controller epoch that stands beside each
-partition's state are left out too.
+partitions OfflinePartition and NewPartition are kept, from which a leader is elected. Offline log
+directories, topic deletions, reassignments and the controller epoch beside each partition's state
+are left out too.
 """
 
 import msgspec

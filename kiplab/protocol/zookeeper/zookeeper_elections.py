@@ -1,23 +1,22 @@
-"""Elections of a controller that lives on a broker.
+"""Elections of a controller that runs on a broker.
 
-Whoever elects reads the partitions' states from ZooKeeper, asks one of four strategies for a leader
-and an ISR, writes what it says under the next leader epoch, and queues LeaderAndIsr for the
-replicas that the strategy names and UpdateMetadata for everybody who lives. Strategies, in the
-order of the assigned replicas: offline (an online member of the ISR, the offline members leave it;
-without one any online replica, alone in the ISR, where that is allowed); preferred (the first
-replica, if online and in the ISR); controlled shutdown (a member of the ISR that is not shutting
-down, and everybody who is leaves the ISR). A partition for which a later controller wrote the state
-is left alone.
+An election reads the partitions' states from ZooKeeper and gets a leader and an ISR from one of
+four strategies. It writes them under the next leader epoch, and queues LeaderAndIsr for the
+strategy's replicas and UpdateMetadata for all live brokers. Strategies, in the order of the
+assigned replicas: offline (an online member of the ISR, the offline members leave it; without one
+any online replica, alone in the ISR, where that is allowed); preferred (the first replica, if
+online and in the ISR); controlled shutdown (a member of the ISR that is not shutting down; all that
+are leave the ISR). A partition for which a later controller wrote the state is left alone.
 
-Partitions that have no state in ZooKeeper yet get their first leader: the online replicas are the
-ISR, the first of them leads, under leader epoch 0; without one the partition stays new until a
-broker appears. The state's znode and those above it are written each in a transaction that checks
-the controller epoch.
+Partitions without a state in ZooKeeper get their first leader: the online replicas are the ISR, the
+first of them leads, under leader epoch 0; without one the partition stays new until a broker
+appears. The state's znode and those above it are written each in a transaction that checks the
+controller epoch.
 
-An event is handled whole, so the version that was read is still there when it is written: Kafka's
-loop over refused writes is left out, and with it a defect of 2.2, which elects again where it had
-succeeded. An operator is answered at once, Kafka waits until the brokers know. Out go facts of each
-election, and for an operator one answer with an error for each partition.
+An event is handled whole, so the version that was read is still there when it is written. Kafka's
+loop over refused writes is left out, and with it a defect of 2.2, which elects again after a
+success. An operator is answered at once, Kafka waits until the brokers know. The output is facts of
+each election, and for an operator one answer with an error for each partition.
 """
 
 from collections.abc import Callable

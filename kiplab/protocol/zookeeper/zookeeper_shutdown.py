@@ -1,13 +1,13 @@
-"""ControlledShutdown at a controller that lives on a broker.
+"""ControlledShutdown at a controller that runs on a broker.
 
-In comes a broker's wish to go. Checked in this order: whether this controller is active; from 2.2
-on whether the request is from an earlier incarnation of the broker; whether the broker is known at
-all. Then, for partitions with more than one replica, others lead what it leads, where a member of
-the ISR is left to; it is told to stop what it follows, and leaves those ISRs. It counts as shutting
-down from then on, in the controller's memory alone, until it is seen to be gone.
+The input is a broker's shutdown request. Checks in this order: whether this controller is active;
+from 2.2 on whether the request is from an earlier incarnation of the broker; whether the broker is
+known at all. Then, for partitions with more than one replica, other members of the ISR lead what it
+leads, if there is one. It gets StopReplica for what it follows, and leaves those ISRs. From then on
+it counts as shutting down, in the controller's memory alone, until the controller finds it gone.
 
-Out goes one answer: an error, or the partitions that the broker still leads. It says that ZooKeeper
-is written and requests are queued, not that anybody has acted on them.
+The output is one answer: an error, or the partitions that the broker still leads. It means that
+ZooKeeper is written and requests are queued, not that any broker has acted on them.
 """
 
 from msgspec.structs import replace
