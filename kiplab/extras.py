@@ -1,4 +1,4 @@
-"""What is loaded when it is asked for: kiplab needs msgspec alone, and what needs more says so."""
+"""Optional packages, loaded on demand: kiplab needs msgspec alone, a missing one is an error."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What authors import: run a play, look at it, compare two runs."""
+"""Functions that authors import: run a play, look at it, compare two runs."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""An answer to an exercise as a lab asks for it: judged as ever, and the attempt is kept.
+"""An answer to an exercise from a lab: it is judged as ever, and the attempt is kept.
 
-The checks keep nothing; they are in `exercises/`. They say all there is to say about an answer, and
-here it is shown little by little, attempt by attempt. What a question holds back opens once it is
-answered: a prediction when it is locked in; an exercise with the right answer, or with the attempt
-that shows which parts are wrong, for then there is nothing left to hold back.
+The checks keep nothing; they are in `exercises/`. They return the whole feedback about an answer,
+and this file shows it little by little, attempt by attempt. Held back cells open once the question
+is answered: a prediction when it is locked in; an exercise with the right answer, or with the
+attempt that shows which parts are wrong, for then nothing is left to hold back.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What the labs ask, in their order: the predictions and exercises of exercises.toml, by id."""
+"""The questions of the labs, in order: the predictions and exercises of exercises.toml, by id."""
 
 from difflib import get_close_matches
 from importlib import import_module

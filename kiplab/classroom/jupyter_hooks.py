@@ -1,10 +1,10 @@
-"""What kernels and the server of the labs load: widgets, words for a lost name, prompt answers.
+"""Hooks of the labs' kernels and server: widgets, an error text for a lost name, prompt answers.
 
-`kiplab lab` and Binder load it in each kernel by the argument ``--ext``. A kernel that was
-restarted knows nothing of the cells above, and a student who runs one cell alone would be shown a
+`kiplab lab` and Binder load it in each kernel by the argument ``--ext``. A restarted kernel has
+none of the names of the cells above, and a student who runs one cell alone would get a bare
 NameError.
 
-As a Jupyter server extension it has what a kernel says reach the page at once. A kernel answers a
+As a Jupyter server extension it sends a kernel's messages to the page at once. A kernel answers a
 press with a short message ("busy") and then with the one that counts. By default TCP holds the
 second back until the page has acknowledged the first, and the page's side waits up to 40 ms before
 it does (Nagle's algorithm against delayed acknowledgement): a third of the time from a press to the

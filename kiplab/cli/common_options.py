@@ -1,4 +1,4 @@
-"""What several commands share: the options that name a run, and how a command answers."""
+"""Common parts of several commands: the options that name a run, and the form of an answer."""
 
 from __future__ import annotations
 

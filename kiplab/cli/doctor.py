@@ -1,4 +1,4 @@
-"""`kiplab doctor`: what this machine has and lacks, each with the command that mends it."""
+"""`kiplab doctor`: the state of this machine; each thing missing has the command that adds it."""
 
 import os
 import platform

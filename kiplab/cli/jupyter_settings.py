@@ -1,6 +1,6 @@
-"""What JupyterLab, its server and its kernel do differently for the labs.
+"""Settings of JupyterLab, its server and its kernel that differ for the labs.
 
-Kept in the student's folder, in front of the user's own settings, which stay as they are.
+They are in the student's folder, in front of the user's own settings, which stay as they are.
 """
 
 import os

@@ -1,1 +1,1 @@
-"""The only thing that decides what happens: `step`, and what can be asked of it."""
+"""The engine: `step` alone decides what happens; queries read the cluster."""

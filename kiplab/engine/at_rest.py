@@ -1,10 +1,10 @@
-"""What stays wrong with ZooKeeper when nothing is under way any more.
+"""Faults in ZooKeeper mode that remain when nothing is under way any more.
 
-At rest, no message flies, no queue holds anything, and every session is that of a process that
-runs: whatever is wrong then stays so until something else happens. Four things may be, and they are
-what KIP-380 is about: a replica that nobody told to fetch, a leader that does not know that it
-leads, a broker that the controller takes for leaving, and a file of high watermarks that was
-written before its process knew all of its partitions (which is looked at when it happens).
+At rest, no message is in flight, no queue holds anything, and every session is that of a running
+process: a fault then stays until something else happens. There are four, and they are the subject
+of KIP-380: a replica that nobody told to fetch, a leader that does not know that it leads, a broker
+that the controller takes for leaving, and a file of high watermarks that was written before its
+process knew all of its partitions (which is checked when it happens).
 """
 
 from collections.abc import Iterable, Iterator

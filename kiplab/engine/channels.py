@@ -1,4 +1,4 @@
-"""Messages in flight: naming them, finding them, what a crash does to them."""
+"""Messages in flight: their names, how to find them, and the effect of a crash on them."""
 
 from collections.abc import Iterable
 

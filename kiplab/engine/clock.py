@@ -1,8 +1,8 @@
-"""What falls due next in a timed cluster: the driver of timed runs.
+"""The next due event of a timed cluster: the driver of timed runs.
 
-Periodic work that would change nothing is left out: a fetch matters only while the follower is
-behind, unknown, or outside the ISR, and of a broker in good standing only as many heartbeats are
-sent as keep its session, the last one as late as it would really be.
+Periodic work without effect is left out. A fetch matters only while the follower is behind,
+unknown, or outside the ISR. A broker in good standing sends only as many heartbeats as keep its
+session, the last one as late as it would really be.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The whole situation as one frozen value: nodes, messages in flight, time, what was promised."""
+"""The whole situation as one frozen value: nodes, messages in flight, time, promises."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Consumers in the cluster: whom they can reach, what they are told, how they are kept."""
+"""Consumers in the cluster: brokers in reach, answers, and their place in the state."""
 
 from operator import itemgetter
 

@@ -1,4 +1,4 @@
-"""`enabled`: what can be done now, within a menu."""
+"""`enabled`: the moves that are possible now, within a menu."""
 
 from collections.abc import Iterable, Iterator
 from itertools import combinations, product, starmap

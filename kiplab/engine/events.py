@@ -1,4 +1,4 @@
-"""Events: what followed from a move, in order. The protocol's facts, and the engine's own."""
+"""Events: the results of a move, in order. The protocol's facts, and the engine's own."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""History: every state a run went through, and where one stands. Nothing is ever changed."""
+"""History: every state of a run, and the current position. Nothing is ever changed."""
 
 from __future__ import annotations
 

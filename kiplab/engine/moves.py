@@ -1,11 +1,11 @@
-"""Every move there is: what hands, plays, searches and clocks do to a cluster.
+"""Every move there is: the actions of hands, plays, searches and clocks on a cluster.
 
-A move that is one line of a play says what that line is: its tag is the verb (or `verb`), fields
-are its words in order, and fields with a default or a `LineKey` its ``key=value``, written as their
-type is (`plays.move_lines`). `label` is what the line is called, with its fields or, of a line that
-does more than name them, its words by number; `conditional` that it may be meant
-for certain rules (``where=GUARD``), `ends` what becomes of the message that a move is about,
-`offered` how a button or a menu offers the move.
+A move that is one line of a play defines that line: its tag is the verb (or `verb`), fields are its
+words in order, and fields with a default or a `LineKey` its ``key=value``, written as their type is
+(`plays.move_lines`). `label` is the line's name, with its fields or, of a line that does more than
+name them, its words by number. `conditional` says that it may apply under certain rules only
+(``where=GUARD``), `ends` the fate of the move's message, `offered` how a button or a menu offers
+the move.
 """
 
 from enum import StrEnum

@@ -1,9 +1,9 @@
-"""Nodes: what lives at an address, whether it runs, how its state is found and put back.
+"""Nodes: the process at an address, whether it runs, and access to its state.
 
 A node's kind is the type of its state; `routes` finds the rule for it. Brokers have their ids.
 KRaft's controller and the clients have addresses of their own, and are always there. A control
-plane may live on a broker (`ids.controller_on`): it is part of that broker's process, dies with it,
-and there may be several at once, each believing that it is the one.
+plane may run on a broker (`ids.controller_on`): it is part of that broker's process, dies with it,
+and there may be several at once, each believing that it is the active one.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
-"""What the observer knows of each partition, brought up to date after a move.
+"""The observer's knowledge of each partition, updated after a move.
 
-What was committed, under which epochs the members of the ISR caught up, who died without committed
-records. No rule reads it.
+It has the committed records, the incarnations in which members of the ISR caught up, and the
+brokers that died without committed records. No rule reads it.
 """
 
 from collections.abc import Iterable

@@ -1,8 +1,8 @@
-"""Where a cluster's epochs, offsets and incarnations are: read off the annotations of its structs.
+"""Finding a cluster's epochs, offsets and incarnations by the annotations of its structs.
 
-`renumbered` walks over a value and replaces them. What it has to look at is worked out once for
-every class: a field's annotation says what its number counts, and from that follows whose numbers
-it is compared with. A struct that is new to a cluster needs no entry anywhere.
+`renumbered` walks over a value and replaces them. The fields to visit are worked out once for every
+class: a field's annotation says what its number counts, and so which numbers it is compared with. A
+struct that is new to a cluster needs no entry anywhere.
 """
 
 from collections.abc import Callable

@@ -1,6 +1,6 @@
-"""What kinds of rules the routing tables hold, and how rules of `protocol` become such.
+"""Kinds of rules in the routing tables, and how rules of `protocol` become such.
 
-A rule of `protocol` asks for what it needs and knows no cluster; `by_name` hands it that: a body,
+A rule of `protocol` has parameters and knows no cluster; `by_name` passes the arguments: a body,
 the features, the time, the request that an answer answers, ZooKeeper.
 """
 

@@ -1,10 +1,10 @@
-"""The send threads of controllers that live on brokers, and the threads that wait for ZooKeeper.
+"""The send threads of controllers that run on brokers, and the threads that wait for ZooKeeper.
 
-A controller puts what it asks of a broker into a queue for it; one thread for each broker sends the
-head of the queue, again and again until it is answered or the queue is taken away. So exactly the
-head is on its way while its broker is up, and a request that was lost with one process of a broker
-goes to the next: that is how a request for an earlier incarnation arrives. A queue that is taken
-away takes its connection with it.
+A controller puts its requests to a broker into a queue. One thread for each broker sends the head
+of the queue, again and again until it is answered or the queue is removed. So exactly the head is
+under way while its broker is up, and a request that was lost with one process of a broker goes to
+the next: that is how a request for an earlier incarnation arrives. The connection ends with its
+queue.
 
 A leader that writes the ISR to ZooKeeper by itself holds its partition until it is answered: such a
 request and its answer are part of the step, unless the link is cut.

@@ -1,4 +1,4 @@
-"""`settle`: leave the cluster alone until nothing that is not a fault changes it any more."""
+"""`settle`: let the cluster run until only a fault could still change it."""
 
 from msgspec.structs import replace
 

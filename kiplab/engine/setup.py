@@ -1,8 +1,8 @@
-"""The situation a run begins with: registered brokers, partitions, logs.
+"""The situation at the start of a run: registered brokers, partitions, logs.
 
-With ZooKeeper the znodes, sessions and logs are put there by hand. Who is the controller is then
-elected, and what it asks of the brokers is delivered, by the rules themselves; so caches, watches
-and roles are those of a cluster that has come up and is at rest.
+With ZooKeeper this file makes the znodes, sessions and logs. The rules themselves then elect the
+controller and deliver its requests to the brokers; so caches, watches and roles are those of a
+cluster that has come up and is at rest.
 """
 
 from collections.abc import Callable, Iterator

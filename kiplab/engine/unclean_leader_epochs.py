@@ -1,13 +1,12 @@
-"""What the observer keeps in mind from an unclean election on: what is given, what is committed.
+"""The observer's memory from an unclean election on: the records that are read, and committed.
 
 An unclean election excuses every loss, for good: `Observed.excused`. But its leader recovers, and
-from then on durability is worth something again. A recovery begins with the election. While the
-partition is RECOVERING the observer notes what consumers are given by brokers of that leader epoch,
-or a later one; and all the time what leaders of such epochs commit. A leader of an earlier epoch
-that has not heard of the election may still commit and answer: nothing that a recovery does could
-keep that, and it is no part of a recovery. Another unclean election begins another recovery, with
-nothing committed, but with what was given: that its leader contradicts it is what a recovery is to
-prevent.
+later records count again. A recovery begins with the election. While the partition is RECOVERING
+the observer notes the records that brokers of that leader epoch, or a later one, give to consumers;
+and all the time the records that leaders of such epochs commit. A leader of an earlier epoch
+without news of the election may still commit and answer: no recovery could keep that, and it is no
+part of one. Another unclean election begins another recovery. It has no committed records yet, but
+keeps those that were given: a recovery is to prevent that its leader contradicts them.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""Many runs at once: what becomes of random schedules under each feature set.
+"""Many runs at once: the outcomes of random schedules under each feature set.
 
 >>> from kiplab import fleet
 >>> print(fleet.schedules(200, spark=False).label)

@@ -1,6 +1,6 @@
-"""`kiplab.request_sizes`: what naming each topic once saves, as a table and a picture.
+"""`kiplab.request_sizes`: the saving of naming each topic once, as a table and a picture.
 
-The size of a control request's body is what its fields take: no header, no flexible version.
+The size of a control request's body is that of its fields: no header, no flexible version.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""What this machine has and lacks: Java, a cache folder, and the one way to say that something is
-missing.
-"""
+"""The equipment of this machine: Java, a cache folder, and the error for a missing part."""
 
 
 class LackingError(Exception):

@@ -1,4 +1,4 @@
-"""A per-user folder for what must be found on disk: Spark's small files, Kafka's jars."""
+"""A per-user folder for files that must be on disk: Spark's small files, Kafka's jars."""
 
 import os
 import tempfile

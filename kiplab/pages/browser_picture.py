@@ -1,8 +1,8 @@
 """A picture drawn by a browser, in a process of its own.
 
-Under load, and after the file is written, what drives the browser logs errors of its own going:
-from its threads, and as late as the end of the process. In a process apart, they stay unread; a
-real failure comes back as one line.
+Under load, and after the file is written, the browser's driver logs errors of its own end: from its
+threads, and as late as the end of the process. In a separate process they stay unread; a real
+failure comes back as one line.
 """
 
 import os

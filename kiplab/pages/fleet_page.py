@@ -1,4 +1,4 @@
-"""What a study of a fleet found as a page: its pictures, every rate, and who checks the numbers."""
+"""The results of a study of a fleet as a page: its pictures, every rate, and its referees."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,7 @@
 """The guard matrix as a page: a map of buttons, each opening the timeline of its counterexample.
 
-One file that needs nothing else and asks nobody on the network. The address ends in ``#cell-12``
-once a reader has opened a cell.
+One file that needs nothing else and no network. The address ends in ``#cell-12`` once a reader has
+opened a cell.
 """
 
 import html

@@ -1,6 +1,6 @@
-"""`expect`: what a play says should be so, held against what is.
+"""`expect`: the expected state in a play, compared with the actual one.
 
-`SUBJECTS` says of what such a line may speak, which keys each subject has, and what they are now.
+`SUBJECTS` has the subjects of such a line, the keys of each, and their current values.
 """
 
 import re

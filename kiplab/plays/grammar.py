@@ -1,4 +1,4 @@
-"""Every verb of a play: what it takes, and how a wrong line is refused."""
+"""Every verb of a play: its arguments, and the refusal of a wrong line."""
 
 import msgspec
 from msgspec.structs import replace

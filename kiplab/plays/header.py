@@ -1,4 +1,4 @@
-"""A play's header: what it says of the situation before the first line, and of its rules."""
+"""A play's header: the situation before the first line, and its rules."""
 
 from collections.abc import Iterable
 from typing import Any

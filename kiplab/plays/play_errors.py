@@ -1,4 +1,4 @@
-"""What can be wrong with a play, said so that a person can mend it."""
+"""Errors in a play, said so that a person can mend them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The lines of a header that ask for rules; and a play's lines under other rules than its own.
 
-Some words of a header are said of one mode alone. A play may be run under rules of the other mode:
-nothing comes of them there, and they are not written.
+Some words of a header belong to one mode alone. A play may be run under rules of the other mode:
+they have no effect there, and are not written.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,7 @@
 """Whether a header describes a situation that Kafka could be in.
 
-Each line on its own is judged by the grammar; here is what only several lines together can get
-wrong: two brokers with one id, an ISR beyond the replicas, an epoch from the future.
+The grammar judges each line on its own; here are the errors that only several lines together can
+have: two brokers with one id, an ISR beyond the replicas, an epoch from the future.
 """
 
 from collections.abc import Callable, Collection, Iterable

@@ -1,4 +1,4 @@
-"""What each verb does: the moves that a line expands to."""
+"""The effect of each verb: the moves that a line expands to."""
 
 from collections.abc import Callable
 from functools import lru_cache

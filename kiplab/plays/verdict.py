@@ -1,4 +1,4 @@
-"""What a run amounts to: the verdict, and the facts that a report of it needs."""
+"""The result of a run: the verdict, and the facts that a report of it needs."""
 
 from typing import Any
 

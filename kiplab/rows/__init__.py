@@ -1,1 +1,1 @@
-"""What a run comes to, as rows, sentences and tables. No plotly; computes no Kafka."""
+"""The results of a run, as rows, sentences and tables. No plotly; computes no Kafka."""

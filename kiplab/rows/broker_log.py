@@ -1,4 +1,4 @@
-"""What a broker logs: answers of others, its ISR proposals, its state, and its log.
+"""The log lines of a broker: answers of others, its ISR proposals, its state, and its log.
 
 Each function gives the lines of one kind of event, in the words of the release that the broker
 runs. Where Kafka logs nothing, there is nothing.

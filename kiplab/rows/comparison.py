@@ -1,4 +1,4 @@
-"""What tells runs apart, as sentences, as an accessible table, as a pandas table."""
+"""The differences of runs, as sentences, as an accessible table, as a pandas table."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Two runs of one play, moment by moment: where they part, and how their states differ there.
 
-Reads rows, and decides nothing.
+It reads rows, and decides nothing.
 """
 
 from collections.abc import Hashable

@@ -1,4 +1,4 @@
-"""What became of KIP-343's ideas: with AlterIsr (KIP-497), in KRaft (KIP-631), or never."""
+"""The fate of KIP-343's ideas: with AlterIsr (KIP-497), in KRaft (KIP-631), or never."""
 
 from html import escape
 from typing import Any

@@ -1,7 +1,7 @@
-"""Where the logs of a run part: all of them side by side, at the few moments that tell it.
+"""The places where the logs of a run part: all of them side by side, at a few moments.
 
-That is worth showing after an unclean election: when it was held, when the new leader first had
-another record at the same offset, when the old leader cut its log, and how it ended.
+After an unclean election these moments are: the election itself, the first other record of the new
+leader at the same offset, the old leader's truncation of its log, and the end.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Marks: what happened at one moment on one lane."""
+"""Marks: the events of one moment on one lane."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Messages: where each began, where it ended, and its fate there."""
+"""Messages: the beginning and the end of each, and its fate there."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""The metrics of a run, read off its clusters and moves: who reported what, from when to when."""
+"""The metrics of a run, read off its clusters and moves: node, value, and from when to when."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence

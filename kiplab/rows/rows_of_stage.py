@@ -1,4 +1,4 @@
-"""A run as rows: what pictures, sentences, tables and files are made of."""
+"""A run as rows: the source of pictures, sentences, tables and files."""
 
 from __future__ import annotations
 

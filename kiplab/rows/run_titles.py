@@ -1,4 +1,4 @@
-"""What tells the panels of one picture apart: the rules in which their runs differ."""
+"""The titles of one picture's panels: the rules in which their runs differ."""
 
 from collections.abc import Sequence, Set
 

@@ -1,4 +1,4 @@
-"""A stage, moment by moment: what every row is read from."""
+"""A stage, moment by moment: the source of every row."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""Spans: what stays as it is for a while. Each track is one function from a snapshot to words."""
+"""Spans: states that last for a while. Each track is one function from a snapshot to words."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""What every node holds, as a tree of labelled rows; and what one step changed in it.
+"""The state of every node, as a tree of labelled rows; and its changes in one step.
 
 The rows are read off the state's structs, field by field: a new field shows up by itself.
 """

@@ -1,4 +1,4 @@
-"""Kafka's words for the fields of the state, and which fields a reader is spared, and why.
+"""Kafka's words for the fields of the state, and the fields that a reader is spared, and why.
 
 A field is named ``"Struct.field"``. One that no table here names is shown under its own name.
 """

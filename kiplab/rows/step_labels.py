@@ -1,4 +1,4 @@
-"""Short human labels for the x axis: what a line of the play did, in three or four words."""
+"""Short human labels for the x axis: the effect of a line of the play, in three or four words."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, get_args

@@ -1,4 +1,4 @@
-"""What of a run a picture shows: quiet stretches folded, kinds of messages picked, a range.
+"""The part of a run that a picture shows: quiet stretches folded, kinds of messages, a range.
 
 A view is rows again, whose x counts columns rather than moments; `Meta.columns` says which of the
 play's own moments stand in each column.

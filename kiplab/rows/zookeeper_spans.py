@@ -1,4 +1,4 @@
-"""What lasts in ZooKeeper's time: sessions, registrations, controllers on brokers, their queues."""
+"""States that last in ZooKeeper mode: sessions, registrations, controllers on brokers, queues."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial

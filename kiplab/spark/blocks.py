@@ -1,9 +1,9 @@
 """Blocks of work: one row per block, the rows they return as one Arrow table.
 
-A block is a small order ("draw replications 3000 to 3999"), not data: it is worked off where it
-lands, and only its result travels back. What a block returns may not depend on where it ran, so
-the table is the same for any number of partitions and cores, and the same without Spark.
-`waves.py` spreads blocks over Spark.
+A block is a small order ("draw replications 3000 to 3999"), not data: it is run where it lands, and
+only its result travels back. The result may not depend on the place of the run, so the table is the
+same for any number of partitions and cores, and the same without Spark. `waves.py` spreads blocks
+over Spark.
 """
 
 import re

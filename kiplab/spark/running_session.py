@@ -1,4 +1,4 @@
-"""The Spark session that this process has already, and what is raised where there can be none."""
+"""The Spark session that this process has already, and the error where there can be none."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""Blocks over Spark, a wave at a time: what is done is handed over at once, so that it can be kept.
+"""Blocks over Spark, a wave at a time: finished blocks are handed over at once, to be kept.
 
 Each wave is a Spark job of its own, two of them under way, so that no core waits for the last task
 of one; which blocks share a wave, or a task, changes nothing in what they return. `run_blocks` is

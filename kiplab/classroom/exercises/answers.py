@@ -1,8 +1,8 @@
-"""How answers to exercises are read, generously, and judged: the shapes of a check.
+"""Reading answers to exercises, generously, and judging them: the shapes of a check.
 
 A check is called with its exercise in the table, an answer, and the release if the answer depends
-on it, and keeps nothing. It raises UnfitError for what is no answer. How many points an answer
-earns stands in the table.
+on it, and keeps nothing. It raises UnfitError for a value that is no answer. The table has the
+number of points of an answer.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""What an exercise's check answers, and how its sentences are broken into lines."""
+"""The result of an exercise's check, and the line breaks of its sentences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exercises of lab 05: where a leader takes broker epochs from. Four designs, a price, a loss."""
+"""Exercises of lab 05: the source of a leader's broker epochs. Four designs, a price, a loss."""
 
 from functools import cache
 

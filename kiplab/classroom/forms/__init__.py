@@ -1,1 +1,1 @@
-"""What a student fills in and reads: predictions, orderings, an overview."""
+"""Forms that a student fills in and reads: predictions, orderings, an overview."""

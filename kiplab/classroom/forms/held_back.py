@@ -1,4 +1,4 @@
-"""What a lab shows only after an answer: an explanation, a story, a figure."""
+"""Cells that a lab shows only after an answer: an explanation, a story, a figure."""
 
 import re
 from collections.abc import Callable, Sequence

@@ -1,7 +1,7 @@
-"""What a class has answered, counted: choices of predictions, attempts, misconceptions.
+"""The answers of a class, counted: choices of predictions, attempts, misconceptions.
 
-Everything that the labs ask is in it, in their order, also where nobody has answered yet; after it
-what students have answered that no lab of this kiplab asks, as in a lab of the teacher's own.
+Every question of the labs is in it, in their order, also where nobody has answered yet; after it
+answers to questions that no lab of this kiplab has, as in a lab of the teacher's own.
 """
 
 from collections.abc import Sequence

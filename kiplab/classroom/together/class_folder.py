@@ -1,7 +1,7 @@
-"""What lies in a teacher's folder: every piece of work in it, and what is none, with the reason.
+"""The content of a teacher's folder: every piece of work, and every other file, with the reason.
 
-Zips are looked into as if they were folders. What is hidden (``.DS_Store``, ``__MACOSX``,
-checkpoints of notebooks) is passed over.
+Zips are read as if they were folders. Hidden files (``.DS_Store``, ``__MACOSX``, checkpoints of
+notebooks) are skipped.
 """
 
 import io

@@ -1,8 +1,8 @@
 """A class's answers to be shown to it: real tables, in each row a bar as long as its number.
 
-Which choice comes true opens at a click, question by question, and so do the ideas behind wrong
-answers, lab by lab: the page is looked at before the discussion. One file, which asks nobody on the
-network and runs no script.
+A click opens the right choice, question by question, and the ideas behind wrong answers, lab by
+lab: the class sees the page before the discussion. It is one file, which needs no network and runs
+no script.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What is counted of a class, for a terminal."""
+"""The counts of a class, as text for a terminal."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap

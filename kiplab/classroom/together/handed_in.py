@@ -1,4 +1,4 @@
-"""Who has handed in what: the pieces of a folder put together, student by student."""
+"""The students and their work: the pieces of a folder put together, student by student."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath

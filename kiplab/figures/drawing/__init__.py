@@ -1,4 +1,4 @@
-"""What every picture is drawn with: a canvas, a theme, widths of text, still copies."""
+"""Drawing tools of every picture: a canvas, a theme, widths of text, still copies."""
 
 from typing import Any
 

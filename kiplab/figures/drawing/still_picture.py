@@ -1,4 +1,4 @@
-"""A picture that stands still: what is left of a cell's figure where nothing runs.
+"""A still picture: the copy of a cell's figure where nothing runs.
 
 A notebook's reader without plotly.js, without a kernel, or without trust in the notebook has an
 image and a paragraph. The image is an ``<img>``: sanitizers that throw away an ``<svg>`` keep it.

@@ -1,4 +1,4 @@
-"""What the fleet's names mean in a picture: sets of KIPs, metrics, signs."""
+"""The meanings of the fleet's names in a picture: sets of KIPs, metrics, signs."""
 
 from collections.abc import Sequence
 from html import escape

@@ -1,6 +1,4 @@
-"""Where losses come from: a staircase of causes, the largest first, beside each other for several
-sets of KIPs on one scale.
-"""
+"""Causes of losses: a staircase, the largest first, for several sets of KIPs on one scale."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial

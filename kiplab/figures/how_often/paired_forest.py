@@ -1,4 +1,4 @@
-"""What each set of KIPs changes, on the same schedules: a difference and its interval per set."""
+"""The effect of each set of KIPs on the same schedules: a difference and its interval per set."""
 
 from collections.abc import Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""Axes: from values to shares of a length, and where the ticks are."""
+"""Axes: from values to shares of a length, and the places of the ticks."""
 
 from __future__ import annotations
 

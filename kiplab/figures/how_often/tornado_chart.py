@@ -1,4 +1,4 @@
-"""What matters most: by how much a rate changes when one parameter does, the strongest on top."""
+"""The strongest parameters: how much a rate changes with one parameter, the strongest on top."""
 
 from collections.abc import Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""What the receiver said: a box for a refusal, a line for an acceptance."""
+"""The receiver's answer: a box for a refusal, a line for an acceptance."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Hover cards: everything a picture has no room for, on invisible markers."""
+"""Hover cards: everything that a picture has no room for, on invisible markers."""
 
 import textwrap
 from collections.abc import Callable, Iterable, Iterator

@@ -1,4 +1,4 @@
-"""What happened at one moment on a broker's lane: a glyph there, and words if there is room."""
+"""The events of one moment on a broker's lane: a glyph there, and words if there is room."""
 
 from collections.abc import Iterator
 from itertools import product

@@ -1,6 +1,6 @@
-"""Where the lanes of a panel lie, from the top: strips, controller, brokers, clients, records.
+"""The places of a panel's lanes, from the top: strips, controller, brokers, clients, records.
 
-In ZooKeeper's time its line stands above the controller's, and rows for queues stand below that.
+In ZooKeeper mode its line is above the controller's, and rows for queues are below that.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence

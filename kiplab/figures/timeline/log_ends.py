@@ -1,4 +1,4 @@
-"""On a broker's lane: where its log ends and where its high watermark is, wherever they change."""
+"""The log end and the high watermark on a broker's lane, wherever they change."""
 
 from collections.abc import Iterator
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""What single and twin pictures share: their options, the sheet, its heading, a panel, the mask."""
+"""Common parts of single and twin pictures: options, the sheet, its heading, a panel, the mask."""
 
 from collections.abc import Iterable, Sequence
 

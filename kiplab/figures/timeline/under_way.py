@@ -1,4 +1,4 @@
-"""Picture (a) while the run is under way: what has happened, on the sheet of the whole run."""
+"""Picture (a) while the run is under way: the events so far, on the sheet of the whole run."""
 
 from typing import Any
 

@@ -1,7 +1,7 @@
 """The engine with one partition, driven move by move; whatever is ready flows by itself.
 
-Heartbeats, fetches and other rounds come when they are asked for: a process's timers are turned
-back before. Only AlterPartition requests stay on their way until somebody delivers them.
+Heartbeats, fetches and other rounds come on request: a process's timers are turned back before.
+Only AlterPartition requests stay under way until the caller delivers them.
 """
 
 from collections.abc import Callable

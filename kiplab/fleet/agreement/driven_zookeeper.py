@@ -1,10 +1,9 @@
-"""The engine with ZooKeeper, driven move by move by somebody who keeps the clock.
+"""The engine with ZooKeeper, driven move by move by a caller who keeps the clock.
 
-A run with ZooKeeper has none: here the rules of leaders and followers get to see one all the same,
-and whoever drives says when a session is over. The controller lives on a broker of its own, which
-has no replica and is never hit. What a schedule delays, or a controller that is away cannot hear,
-stays on its way until somebody delivers it: AlterPartition requests, the answers to those who shut
-down, and with `deaf` whatever is for the controller.
+A run with ZooKeeper has no clock. Here the rules of leaders and followers get one all the same, and
+the caller ends sessions. The controller runs on a broker of its own, which has no replica and never
+fails. Some messages stay under way until the caller delivers them: AlterPartition requests, the
+answers to brokers that shut down, and with `deaf` all messages for the controller.
 """
 
 from collections.abc import Callable

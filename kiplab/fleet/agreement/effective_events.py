@@ -1,7 +1,7 @@
-"""Which planned stops and cuts of a replication of the kernel take effect, by the engine.
+"""The planned stops and cuts of a replication of the kernel that take effect, by the engine.
 
-With ZooKeeper. The engine plays the whole replication; what it finds when such an event comes is
-kept, so that anything else can be asked of the same situation.
+It is for ZooKeeper mode. The engine plays the whole replication and keeps the cluster just before
+each such event, for any other question about the same situation.
 """
 
 from collections.abc import Iterator, Mapping

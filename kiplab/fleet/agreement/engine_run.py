@@ -1,9 +1,9 @@
-"""A schedule through the engine: every move is the engine's own, at the time that it says.
+"""A schedule through the engine: every move is the engine's own, at the schedule's time.
 
-The schedule's world stands here: links, delays, who has caught up, a client that writes without a
-pause. What Kafka does about it is `step`'s business, and so are its clocks of sessions and lag.
-Heartbeats, fetches and other rounds come when the world has them come: a process's timers are
-turned back before.
+The schedule's world is here: links, delays, brokers that have caught up, a client that writes
+without a pause. `step` decides Kafka's reaction, and has the clocks of sessions and lag.
+Heartbeats, fetches and other rounds come when the world makes them: a process's timers are turned
+back before.
 """
 
 from collections.abc import Callable

@@ -1,9 +1,9 @@
-"""One bounce before a controller that is late, in the engine with ZooKeeper: what KIP-380 is about.
+"""One bounce before a late controller, in the engine with ZooKeeper: the subject of KIP-380.
 
-The broker asks to go and is let go, so requests for it are in its controller's queue; but the
-threads that send them, and the one that hears of ZooKeeper's watches, come to it only after a
-while. If the next incarnation of the broker is registered by then, it gets what was meant for the
-one before, and the watches tell of a broker that is there as it was.
+A broker asks for its controlled shutdown and may stop, so requests for it are in its controller's
+queue. But the threads that send them, and the one that gets ZooKeeper's watch events, run only
+after a while. If the next incarnation of the broker is registered by then, it gets requests for the
+one before, and the watch events report an unchanged broker.
 """
 
 import msgspec

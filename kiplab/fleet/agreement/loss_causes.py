@@ -1,7 +1,7 @@
-"""Why committed records are lost, from what the engine did: the first that holds of who leads.
+"""The cause of lost committed records, from the engine's moves: the first that holds of the leader.
 
 Its records went in a shock; it was elected uncleanly; it joined the ISR as a stale replica; else it
-was the last member. What a broker owes to a shock or a stale join is over once it has caught up
+was the last member. The effect of a shock or a stale join on a broker ends once it has caught up
 with a leader again, or leads itself: then its records are those that count.
 """
 

@@ -1,7 +1,7 @@
-"""A schedule: what comes to a replica set from outside, and how long everything after it takes.
+"""A schedule: outside events of a replica set, and the times that everything after them takes.
 
-Times are whole milliseconds, the engine's clock. A schedule says nothing of what Kafka does about
-it: the same one goes through the engine and through the kernel, under any feature set.
+Times are whole milliseconds, the engine's clock. A schedule has none of Kafka's reactions: the same
+one goes through the engine and through the kernel, under any feature set.
 """
 
 from typing import Literal

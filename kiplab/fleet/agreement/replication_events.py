@@ -1,4 +1,4 @@
-"""What came from outside in a replication of the kernel, as events of a schedule."""
+"""The outside events of a replication of the kernel, as events of a schedule."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,8 +1,8 @@
-"""A leader that reaches everybody but its controller, in the engine: what KIP-343 is about.
+"""A leader that reaches all nodes but its controller, in the engine: the subject of KIP-343.
 
-KIP-343 was never built, and plays of it have no clock: here somebody keeps one. The leader sends
-heartbeats, and fences itself when its timeout has passed since it sent the last one that was
-answered. Whether it still tells clients who leads is asked of the engine at every turn.
+KIP-343 was never built, and plays of it have no clock: here the caller keeps one. The leader sends
+heartbeats, and fences itself when its timeout has passed since it sent the last answered one. At
+every turn the engine is asked whether it still names the leader to clients.
 """
 
 from ...engine import moves

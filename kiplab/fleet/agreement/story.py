@@ -1,4 +1,4 @@
-"""From rate to story: what was counted in a replication opens as a play of the engine."""
+"""From rate to story: an event counted in a replication opens as a play of the engine."""
 
 from ...plays.play import Play
 from ..kernel.feature_sets import features_of

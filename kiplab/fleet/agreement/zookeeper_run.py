@@ -1,5 +1,5 @@
-"""A schedule through the engine with ZooKeeper: as `engine_run` does it, but for what is another
-thing there: sessions, registration, a controller that is lost and found, controlled shutdown.
+"""A schedule through the engine with ZooKeeper: `engine_run` with other sessions, registration,
+failovers of the controller, and controlled shutdown.
 """
 
 from ...engine import moves

@@ -1,1 +1,1 @@
-"""Rates that no plain sampling would ever see: what is rare is forced, and weighed for it."""
+"""Rates too low for plain sampling: rare events are forced, and weighted by their probability."""

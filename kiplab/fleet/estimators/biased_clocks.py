@@ -1,4 +1,4 @@
-"""What can happen to a replica set: a clock for each kind of event and each that it hits."""
+"""The events that can hit a replica set: a clock for each kind of event and each set of victims."""
 
 from math import exp
 

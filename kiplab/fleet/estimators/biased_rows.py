@@ -1,8 +1,8 @@
 """The events of biased samples as the kernel takes them: each with all that follows from it.
 
-What follows is drawn as in the kernel, but for three things that are rare and matter. Half of the
-samples have a slow AlterPartition on account of their first event; half of all crashes take records
-in every other case; half of the brokers that are back crash early in every other case, where early
+Consequences are drawn as in the kernel, except for three rare ones that matter. Half of the samples
+have a slow AlterPartition on account of their first event; half of all crashes take records in
+every other case; half of the brokers that are back crash early in every other case, where early
 crashes are likelier. Weights make up for it.
 """
 

@@ -1,10 +1,10 @@
-"""Failure biasing of the kernel's own schedules: for whatever it counts, of any number of replicas.
+"""Failure biasing of the kernel's own schedules: for any of its counts, and any number of replicas.
 
-A sample is a cycle: all is at rest until something happens, and until all is at rest again more may
-come. After each event the kernel says which windows are open, and the next failure is forced into
-one of them (`biased_ways`), in some samples once, in others twice and so on, in some never. How
-often something happens is what a cycle comes to, over how long it takes; both are weighed. Nothing
-is dropped: what is not forced comes as often as in truth.
+A sample is a cycle: the replica set is at rest until an event, and the cycle ends when it is at
+rest again. After each event the kernel gives the open windows, and the next failure is forced into
+one of them (`biased_ways`): in some samples once, in others twice and so on, in some never. A rate
+is the count of a cycle over its length; both are weighted. Nothing is dropped: events that are not
+forced are as frequent as in truth.
 """
 
 from collections.abc import Sequence

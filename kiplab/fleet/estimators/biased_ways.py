@@ -1,9 +1,9 @@
-"""Where the next failure comes: as in truth, or forced into one of the windows that are open.
+"""The time of the next failure: as in truth, or forced into one of the open windows.
 
-Forced ones hit somebody whom it may matter to hit (`_WAYS`), or are something of every kind. How
-likely each of these is, is known for whatever comes; so a sample is weighed with its probability in
-truth over that by all ways together (the balance heuristic), and no way can make a weight large
-where another one would have come there as well.
+Forced failures hit a replica for which it may matter (`_WAYS`), or are events of every kind. The
+probability of each of these is known for every outcome. So a sample is weighted with its
+probability in truth over that by all ways together (the balance heuristic), and no way can make a
+weight large where another one would have come there as well.
 """
 
 from collections.abc import Sequence

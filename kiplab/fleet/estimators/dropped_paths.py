@@ -1,6 +1,6 @@
-"""What forced samples leave out, as a share of what they estimate: worked out, never tuned.
+"""The part that forced samples leave out, as a share of their estimate: computed, never tuned.
 
-They are of first order: of the paths that need one more crash than the shortest they know nothing.
+They are of first order: they lack the paths that need one more crash than the shortest.
 """
 
 from math import exp

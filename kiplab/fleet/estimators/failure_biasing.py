@@ -1,12 +1,12 @@
-"""Failure biasing over a chain: in each state what is unlikely and brings the event nearer gets
-half of the paths, evenly, until the event has happened; likelihood ratios make up for it.
+"""Failure biasing over a chain: in each state the unlikely arcs towards the event get half of the
+paths, evenly, until the event has happened; likelihood ratios make up for it.
 
-Nearer is counted in unlikely steps that are left (Carrasco's failure distance). Without that most
-paths go where the event is not.
+The distance to the event is the number of unlikely steps left (Carrasco's failure distance).
+Without it most paths miss the event.
 
-For the chain alone, which is there to check by; `biased_runs` biases failures of the kernel, as a
-fallback for what nobody has worked windows out for. Without biasing it is the naive estimate, which
-is the referee where the rates are high.
+This is for the chain alone, as a check. `biased_runs` biases failures of the kernel, as a fallback
+for metrics without windows. Without biasing it is the naive estimate, the referee where the rates
+are high.
 """
 
 from collections.abc import Sequence

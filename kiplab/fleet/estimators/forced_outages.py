@@ -1,11 +1,11 @@
-"""Forced outages: every replica goes while those before it are still away, and is weighed with the
-probability of that. For any number of replicas that naive years cannot see all gone.
+"""Forced outages: every replica goes while those before it are still away, weighted by the
+probability of that. For any number of replicas whose common outage is too rare for naive years.
 
 A sample begins with one replica that leaves the ISR of all, planned or by a crash. Each of the
 others crashes somewhere in the time that all before it are away together. When the last one goes
 the partition is offline, and its records are gone if that one lost them.
 
-Dropped: whatever needs one more crash, of the order of crash rate times outage (1e-4 of the
+Dropped: paths that need one more crash, of the order of crash rate times outage (1e-4 of the
 estimate at base rates); cuts, shocks and failovers of controllers.
 """
 

@@ -1,17 +1,17 @@
-"""Forced windows: the crash that matters is put where it matters, and weighed with its probability.
+"""Forced windows: the crash that matters is put into its window, and weighted with its probability.
 
-A sample is one return of a follower to the ISR. What is frequent is drawn (delays); the request is
-long enough to matter, the follower crashes inside the window in which that leads to a stale join,
-and the leader goes before the stale one is gone again: each of these with its probability, worked
-out. Fast and slow requests are strata of their own, both in every sample.
+A sample is one return of a follower to the ISR. Frequent values are drawn (delays). The request is
+long enough to matter, the follower crashes inside the window that leads to a stale join, and the
+leader goes before the stale one is gone again: the probability of each of these is computed. Fast
+and slow requests are strata of their own, both in every sample.
 
-Two ways lead to a stale join. After a crash it can cost records, and is counted by itself as
-well. Without KIP-841 a leader that stops cleanly is asked for once more, too, and may be gone when
-the request is read: that is far more frequent at base rates, and costs nothing, since nothing is
-committed meanwhile that the broker lacks.
+Two ways lead to a stale join. After a crash it can cost records, and is counted by itself as well.
+Without KIP-841 a leader that stops cleanly is proposed once more, too, and may be gone when the
+request is read: that is far more frequent at base rates, and costs nothing, since the broker lacks
+nothing that is committed meanwhile.
 
-Dropped: whatever needs one more crash within such a window, of the order of crash rate times
-window (1e-4 of the estimate at base rates).
+Dropped: paths with one more crash within such a window, of the order of crash rate times window
+(1e-4 of the estimate at base rates).
 """
 
 from collections.abc import Callable

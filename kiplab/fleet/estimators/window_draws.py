@@ -1,7 +1,7 @@
-"""What is drawn of a follower that comes back, and crashes while the leader asks for it.
+"""Draws for a follower that comes back, and crashes while the leader proposes it.
 
-A column of uniform numbers for each delay, whatever the feature set: the same study seed gives the
-same delays under all of them. Times are in seconds, as arrays with one number per sample.
+A column of uniform numbers for each delay, for any feature set: the same study seed gives the same
+delays under all of them. Times are in seconds, as arrays with one number per sample.
 """
 
 from typing import Any

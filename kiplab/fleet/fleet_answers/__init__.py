@@ -1,1 +1,1 @@
-"""What a study of fleets comes to: rows with intervals, worked out on Spark or in this process."""
+"""The answers of a study of fleets: rows with intervals, computed on Spark or in this process."""

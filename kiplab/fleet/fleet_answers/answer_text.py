@@ -1,4 +1,4 @@
-"""An answer as text for a terminal: by point and metric, a line for all that came to the same."""
+"""An answer as text for a terminal: by point and metric, a line for all equal results."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby

@@ -1,8 +1,8 @@
-"""Into how many blocks a study is cut, and how large they are.
+"""The number of blocks of a study, and their sizes.
 
-Many enough that all cores have work to the end, large enough that handing one over costs little.
-How long the kernel takes is read off a trial: what it counts of its own work depends on no clock,
-so the same study is cut alike everywhere.
+There are enough that all cores have work to the end, and each is large enough that handing it over
+costs little. A trial gives the kernel's speed: it counts its own work, without a clock, so the same
+study is cut alike everywhere.
 """
 
 from collections.abc import Mapping

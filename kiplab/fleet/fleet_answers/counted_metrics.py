@@ -1,6 +1,6 @@
-"""What each metric of the kernel counts, in a sentence, and what its rate is per.
+"""The meaning of each metric of the kernel, in a sentence, and the unit of its rate.
 
-The kernel lives through replica sets, and follows one partition of each: losses and times are that
+The kernel simulates replica sets, and follows one partition of each: losses and times are that
 partition's, and a rate is per partition and year.
 """
 

@@ -1,4 +1,4 @@
-"""Rows from what a study kept: each with the interval that fits how it was sampled."""
+"""Rows from the blocks of a study: each with the interval that fits its sampling."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which metrics of a scenario, and which sets, forced samples are worked out for; also in words."""
+"""Metrics and feature sets of a scenario that have forced samples; also in words."""
 
 from collections.abc import Iterable
 

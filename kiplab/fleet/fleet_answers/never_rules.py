@@ -1,4 +1,4 @@
-"""What cannot happen in the model, and by which rule: zero by construction, not zero observed."""
+"""Events that the model excludes, with the rule: zero by construction, not zero observed."""
 
 from collections.abc import Mapping
 

@@ -1,7 +1,7 @@
 """`estimate`: the answer of a small study in this process, at once.
 
-The kernel samples what is frequent, forced samples add what is too rare for it; how much is sampled
-follows from the study alone, so that the same question has the same answer everywhere.
+The kernel samples frequent events, forced samples add those that are too rare for it. The amount of
+sampling follows from the study alone, so that the same question has the same answer everywhere.
 """
 
 import time

@@ -1,8 +1,8 @@
-"""`work_block`: what a block of replications comes to, by any of the methods there are.
+"""`work_block`: the result of a block of replications, by any method.
 
-A pure function of the order, without its number: executors and the process of the caller find the
-same. For counts a replication's weight is what it counted: sum, squares and largest then say how
-much replications differ.
+It is a pure function of the order, without its number: executors and the process of the caller get
+the same result. For counts a replication's weight is its count: sum, squares and largest then show
+how much replications differ.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,7 +1,7 @@
-"""How many incidents a year a rate comes to in a whole fleet: what falls together is one of them.
+"""Incidents a year in a whole fleet, from a rate: simultaneous events are one incident.
 
-A rate is a partition's. A shock takes many replica sets at once, an AlterPartition all partitions
-that a leader and a follower share: how likely a first one is follows from the incidents.
+A rate is a partition's. A shock hits many replica sets at once, an AlterPartition all partitions
+that a leader and a follower share. The chance of a first one follows from the incidents.
 """
 
 from collections.abc import Iterable, Sequence

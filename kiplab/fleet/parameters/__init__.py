@@ -1,4 +1,4 @@
-"""What the fleet is like: one table of parameters, files of them, points and grids of points.
+"""The properties of the fleet: one table of parameters, files of them, points and grids of points.
 
 >>> from kiplab.fleet.parameters import read_study
 >>> read_study("small").scenarios[0].mode

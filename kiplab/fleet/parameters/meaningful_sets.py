@@ -1,5 +1,4 @@
-"""Which sets of KIPs a fleet can have: what a release has, what a switch could make, what is only
-asked what-if.
+"""The sets of KIPs that a fleet can have: those of a release, of a switch, or of a what-if only.
 
 Everything is read off the guard table: a KIP stands for the guard that does its work in the fleet,
 and has a role where that guard can be switched.

@@ -1,4 +1,4 @@
-"""What a value of a parameter may be, alone and beside the others."""
+"""Checks of a parameter's value, alone and beside the others."""
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches

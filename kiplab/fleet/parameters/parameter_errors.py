@@ -1,4 +1,4 @@
-"""What can be wrong with a parameter, said in one sentence that a person can act on."""
+"""Errors in a parameter, each in one sentence that a person can act on."""
 
 from __future__ import annotations
 

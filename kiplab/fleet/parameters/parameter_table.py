@@ -1,4 +1,4 @@
-"""Every parameter of the fleet: unit, range, default, where the default comes from, what it does.
+"""Every parameter of the fleet: unit, range, default, the source of the default, effect.
 
 The fields of `Parameters` are the table; nothing else lists them.
 """

@@ -1,4 +1,4 @@
-"""One point of the parameter space, with a name of its own that is made of what it says."""
+"""One point of the parameter space, with a name made of its values."""
 
 from hashlib import sha256
 

@@ -1,4 +1,4 @@
-"""A year: what rates are per, and what exposure is counted in."""
+"""A year: the unit of rates and of exposure."""
 
 SECONDS_PER_YEAR = 365 * 86_400
 """Of 365 days, as the kernel has it."""

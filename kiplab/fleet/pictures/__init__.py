@@ -1,4 +1,4 @@
-"""Pictures of what a study found, each with its sentence and its table."""
+"""Pictures of a study's results, each with its sentence and its table."""
 
 from .answer_pictures import (
     delay_map,

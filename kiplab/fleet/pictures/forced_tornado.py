@@ -1,6 +1,6 @@
-"""What matters most: every parameter halved and doubled, the rate by forced samples each time.
+"""The strongest parameters: every parameter halved and doubled, the rate by forced samples.
 
-All of it on the same uniform numbers, so that what differs is the parameter.
+All rates use the same uniform numbers, so that they differ by the parameter alone.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Which code worked a study out: results of different code are not added up."""
+"""The version of the code that computed a study: results of different code are not added up."""
 
 import ast
 from collections.abc import Iterator

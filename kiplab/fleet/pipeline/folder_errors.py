@@ -1,4 +1,4 @@
-"""What can be wrong with the folder of a study: one sentence each, and what mends it."""
+"""Errors in the folder of a study: one sentence each, and the remedy."""
 
 import errno
 from collections.abc import Iterator

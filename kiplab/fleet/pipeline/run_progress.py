@@ -1,4 +1,4 @@
-"""How far a study is, how fast it goes, and how long it will take; and a bar that shows it."""
+"""The progress of a study, its speed, and the time left; and a bar that shows it."""
 
 from __future__ import annotations
 

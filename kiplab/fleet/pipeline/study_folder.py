@@ -1,4 +1,4 @@
-"""The folder of a study: what study it is of, and the waves of blocks that are done."""
+"""The folder of a study: the study itself, and the finished waves of blocks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked of a block of replications, and what it answers."""
+"""The order for a block of replications, and its answer."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Groups of feature sets: what a step is run with that is meant for all of a group, and how a group
-parts by what was asked.
-"""
+"""Groups of feature sets: one step's features for a whole group, and how answers split it."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What schedules that begin alike do before the first of them is told apart, done once."""
+"""The common beginning of schedules, computed once."""
 
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar

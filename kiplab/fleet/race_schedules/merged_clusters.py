@@ -1,7 +1,7 @@
-"""Two clusters as one, where they differ in nothing but numbers that are mostly just passed on.
+"""Two clusters as one, where they differ only in numbers that are mostly just passed on.
 
-Which numbers these are is read off the annotations of the structs: the epochs of brokers, and the
-versions of requests. Sets that differ in any other number would part again at once.
+The annotations of the structs tell these numbers: the epochs of brokers, and the versions of
+requests. Sets that differ in any other number would part again at once.
 """
 
 from collections.abc import Callable

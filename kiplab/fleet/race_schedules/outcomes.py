@@ -1,4 +1,4 @@
-"""What becomes of one schedule under one feature set, read off what the engine reports."""
+"""The outcome of one schedule under one feature set, read off the engine's events."""
 
 import msgspec
 from msgspec.structs import replace

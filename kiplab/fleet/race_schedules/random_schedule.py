@@ -1,7 +1,7 @@
 """One random timed schedule around the race of KAFKA-14139, as a play.
 
-A schedule says what goes wrong and when. What follows (heartbeats, sessions, registration, fetches,
-elections) is the engine's business, so one schedule can be run under any feature set.
+A schedule has the faults and their times. The engine decides what follows (heartbeats, sessions,
+registration, fetches, elections), so one schedule can be run under any feature set.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""What a study of schedules found: counts with intervals, the schedules that lost, a picture."""
+"""The result of a study of schedules: counts with intervals, the schedules that lost, a picture."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A run that several feature sets share, and what it does next.
+"""A run that several feature sets share, and its next step.
 
-As `plays.runner` goes on: what is not held back is delivered, time passes, the next line begins.
+As in `plays.runner`, messages that are not held are delivered, time passes, a line begins.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What becomes of one schedule under several feature sets at once."""
+"""The outcomes of one schedule under several feature sets at once."""
 
 from functools import lru_cache
 from typing import NamedTuple

@@ -1,9 +1,9 @@
-"""Numbers that are not the same in all the feature sets that share a run.
+"""Numbers that differ between the feature sets that share a run.
 
 A follower whose leader knows its epoch, and one whose leader does not, mostly go the same way: the
-number is kept and sent on, and seldom looked at. A `VariedNumber` has the value of every set, and
-whatever it is asked, it answers as the first of them would have been answered; where the answers
-are not all the same, they are noted, and who asked has to part the sets.
+number is kept and sent on, and seldom compared. A `VariedNumber` has the value of every set, and
+answers every comparison as the first set would. If the answers of the sets differ, it notes them,
+and the caller has to part the sets.
 """
 
 from collections.abc import Callable, Iterable, Mapping

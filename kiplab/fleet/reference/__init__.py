@@ -1,1 +1,1 @@
-"""What simulations are held to: a chain that is solved exactly, and formulas on one line."""
+"""References for simulations: a chain that is solved exactly, and formulas on one line."""

@@ -1,7 +1,7 @@
-"""How many partitions one incident takes: who shares leaders, followers and whole replica sets.
+"""Partitions per incident: those that share leaders, followers and whole replica sets.
 
-The kernel follows one replica set. What happens to it happens at once to all partitions that share
-what failed, so that the incident, and not the partition, is what is independent of the next one.
+The kernel follows one replica set. An event hits all partitions that share the failed part at once,
+so that the incident, and not the partition, is independent of the next one.
 """
 
 from .fate_groups import GROUP_OF as GROUP_OF

@@ -1,4 +1,4 @@
-"""Which partitions an incident takes together, by what it is an incident of."""
+"""The partitions that an incident hits together, by its kind."""
 
 from collections.abc import Callable
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""Partitions per incident: how many one can take, and how many those that were seen took."""
+"""Partitions per incident: the possible number, and the numbers of the observed incidents."""
 
 from __future__ import annotations
 

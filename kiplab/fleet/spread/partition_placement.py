@@ -1,8 +1,8 @@
-"""Where the partitions of a cluster stand: which brokers keep them, and who leads.
+"""The placement of a cluster's partitions: their brokers and their leaders.
 
 At random over all replica sets there are (scatter), or over few of them that were chosen before
-(copysets): the same number of copies, and another number of sets whose loss loses something.
-Racks are left out: every set of brokers is as likely as any other.
+(copysets): the same number of copies, and another number of sets whose loss loses something. Racks
+are left out: every set of brokers is as likely as any other.
 """
 
 from functools import lru_cache

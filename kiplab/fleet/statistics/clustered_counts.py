@@ -1,7 +1,7 @@
-"""Counts that come in clusters: where one incident counts several times, and the next one waits.
+"""Counts that come in clusters: one incident counts several times, and the next one waits.
 
-Few of them say too little of how they come together: what a replication counted is then one
-incident, of that weight. Of many the spread over replications tells.
+Few of them tell too little about the clusters: the count of a replication is then one incident, of
+that weight. Of many the spread over replications is used.
 """
 
 from math import sqrt

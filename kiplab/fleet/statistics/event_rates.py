@@ -1,7 +1,7 @@
-"""How often something happens: a rate with its interval, or that it was never seen, or cannot be.
+"""The rate of an event: with its interval, never seen, or impossible.
 
-Three types, so that nobody can print one as another: what was never seen has no rate, only an upper
-bound; what a rule makes impossible has neither.
+Three types, so that nobody can print one as another: an event that was never seen has no rate, only
+an upper bound; one that a rule makes impossible has neither.
 """
 
 import msgspec

@@ -1,4 +1,4 @@
-"""How sure a share is: exact intervals for counts of independent schedules."""
+"""The certainty of a share: exact intervals for counts of independent schedules."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""Bootstrap of whole blocks: what falls together is drawn together.
+"""Bootstrap of whole blocks: simultaneous events are drawn together.
 
 A draw is a function of the seed alone: scipy's bootstrap over numpy's Philox, which counts.
 """

@@ -1,4 +1,4 @@
-"""What a rate comes to: the probability of at least one within some years.
+"""The meaning of a rate: the probability of at least one event within some years.
 
 Never a mean time: one loss in 10^14 years tells nobody whether to expect it.
 """

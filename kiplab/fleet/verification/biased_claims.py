@@ -1,5 +1,5 @@
-"""What failures biased in the kernel's own schedules estimate: beside exact chains at base rates,
-and beside naive years where much happens, crash loops too.
+"""Estimates of failures biased in the kernel's own schedules: beside exact chains at base rates,
+and beside naive years where events are frequent, crash loops too.
 """
 
 from collections.abc import Iterator

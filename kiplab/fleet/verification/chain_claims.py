@@ -1,4 +1,4 @@
-"""What the kernel counts beside exact chains, where what takes no time there takes next to none."""
+"""The kernel's counts beside exact chains, in worlds where delays that the chain lacks are tiny."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial

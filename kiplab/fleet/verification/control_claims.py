@@ -1,9 +1,8 @@
-"""What the kernel only counts with ZooKeeper, beside the engine's own runs of each such event.
+"""The kernel's counts that only ZooKeeper mode has, beside the engine's own runs of each event.
 
 Of KIP-380 and KIP-343 the kernel knows a sentence each: a request is older than a bounce lasts; a
-broker that is cut off fences itself. The engine has their rules: it lives through the same
-replications, and through every planned stop and every cut in them once more, with a controller
-that is late, or silent.
+broker that is cut off fences itself. The engine has their rules. It runs the same replications, and
+every planned stop and every cut in them once more, with a controller that is late, or silent.
 """
 
 from collections.abc import Callable, Iterator

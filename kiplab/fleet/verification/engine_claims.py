@@ -1,4 +1,4 @@
-"""What the kernel counts of random schedules, beside what the engine does with the same ones."""
+"""The kernel's counts of random schedules, beside the engine's of the same ones."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,7 @@
-"""What forced windows and failure biasing estimate, beside exact chains and beside naive years.
+"""Estimates of forced windows and failure biasing, beside exact chains and beside naive years.
 
-With the chain's own exponential delays they are held to the chain, at base rates; with real delays
-to the kernel, where it happens often enough to be seen.
+With the chain's own exponential delays they are compared with the chain, at base rates; with real
+delays with the kernel, where it happens often enough to be seen.
 """
 
 from collections.abc import Iterator

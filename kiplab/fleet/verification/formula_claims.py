@@ -1,4 +1,4 @@
-"""What the kernel counts beside formulas, each in a world where it holds."""
+"""The kernel's counts beside formulas, each in a world where it holds."""
 
 from collections.abc import Iterator
 from functools import partial

@@ -1,4 +1,4 @@
-"""What forced outages estimate, beside exact chains, a formula, and naive years in which all go."""
+"""Estimates of forced outages, beside exact chains, a formula, and naive years in which all go."""
 
 from collections.abc import Iterator
 from functools import partial

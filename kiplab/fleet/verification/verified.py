@@ -1,4 +1,4 @@
-"""`kiplab.fleet.verify`: for every metric somebody who ought to know, and whether they agree."""
+"""`kiplab.fleet.verify`: a referee for every metric, and whether the numbers agree."""
 
 from collections.abc import Iterator
 

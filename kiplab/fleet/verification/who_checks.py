@@ -1,4 +1,4 @@
-"""Who checks which metric: read off the claims, without computing them."""
+"""The referees of each metric: read off the claims, without computing them."""
 
 from collections.abc import Sequence
 from functools import cache

@@ -1,1 +1,1 @@
-"""The same requests to a real controller and to the engine, and what each of them answers."""
+"""The same requests to a real controller and to the engine, and the answers of each."""

@@ -1,1 +1,1 @@
-"""Which release of Kafka is run for a release of the engine, and where its jars come from."""
+"""The release of Kafka that is run for a release of the engine, and the source of its jars."""

@@ -1,7 +1,7 @@
 """The jars of each release, kept in the user's cache folder: fetched once, whole or not at all.
 
-They come by Maven, or by PySpark's Ivy where there is no Maven, each from where it is set up to
-look (a company's mirror is in Maven's own settings), with everything that the release depends on.
+They come by Maven, or by PySpark's Ivy where there is no Maven, each from its configured source (a
+company's mirror is in Maven's own settings), with all dependencies of the release.
 """
 
 import importlib.util

@@ -1,1 +1,1 @@
-"""Kafka's own kafka.cluster.Partition beside the engine's broker: to both happens the same."""
+"""Kafka's own kafka.cluster.Partition beside the engine's broker: both get the same turns."""

@@ -1,4 +1,4 @@
-"""What is seen of a broker after a turn: the same fields of Kafka's own and of the engine's.
+"""The visible state of a broker after a turn: the same fields of Kafka's own and of the engine's.
 
 Lists of brokers are sorted: Kafka's leader keeps sets. Times are in ms, 0 without a clock.
 """

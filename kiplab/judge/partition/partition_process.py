@@ -1,7 +1,7 @@
 """Kafka's own Partition in a process of its own: started, sent turns, always ended.
 
-What may happen to a broker that plays some partitions is one turn each. A follower's Fetch,
-metadata, and the controller's answer to AlterPartition are the engine's own messages.
+Each event of a broker with some partitions is one turn. A follower's Fetch, metadata, and the
+controller's answer to AlterPartition are the engine's own messages.
 """
 
 from collections.abc import Iterable, Sequence

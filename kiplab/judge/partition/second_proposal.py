@@ -1,10 +1,10 @@
-"""`kiplab.second_proposal`: what Kafka's own Partition forgets, run now or as recorded.
+"""`kiplab.second_proposal`: a proposal that Kafka's own Partition forgets, run now or as recorded.
 
-Metadata that comes late makes a leader forget whom it asked for, and commit without a follower that
-the controller counts as in sync. Broker 1, alone in sync, asks for broker 2 and is answered; it
-asks for broker 3; now the metadata of the first change arrives, of a partition epoch that it knows.
-Run four ways: broker 3 had caught up when it was asked for, or never; the metadata came in order,
-or late.
+Late metadata makes a leader forget a proposed follower, and commit without it although the
+controller counts it as in sync. Broker 1, alone in sync, proposes broker 2 and gets its answer; it
+proposes broker 3; now the metadata of the first change arrives, of a partition epoch that it knows.
+It runs in four ways: broker 3 had caught up when it was proposed, or never; the metadata came in
+order, or late.
 """
 
 from collections.abc import Iterator, Sequence

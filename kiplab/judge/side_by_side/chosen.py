@@ -1,4 +1,4 @@
-"""What `kiplab real` is asked to run: which play, on which release of Kafka, who is Kafka's own."""
+"""The arguments of `kiplab real`: a play, a release of Kafka, and the nodes that Kafka decides."""
 
 from collections.abc import Callable
 from contextlib import ExitStack, closing

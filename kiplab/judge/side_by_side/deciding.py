@@ -1,4 +1,4 @@
-"""What a real controller and real brokers are asked in the course of a play, and what they answer.
+"""The requests to a real controller and real brokers in the course of a play, and their answers.
 
 Beside the turns of generated runs a process begins in a play, with what its disk has kept, and is
 sent some partitions only.

@@ -1,9 +1,9 @@
 """The initial state of a play, set up in a real controller that has just been started.
 
-A controller can only be sent requests: brokers register (records that mean nothing fill its log up
-to their epochs), topics are created, ISRs shrink, brokers are fenced, until its log says what the
-header says. Epochs of partitions stay as they come, and the renaming says by how much they differ
-from the play's. A situation that no such requests lead to is refused, with its line.
+A controller can only be sent requests. Brokers register (meaningless records fill its log up to
+their epochs), topics are created, ISRs shrink, brokers are fenced, until its log agrees with the
+header. Epochs of partitions stay as they come, and the renaming has their distance from the play's.
+A situation that no such requests lead to is refused, with its line.
 """
 
 from collections.abc import Iterable, Sequence

@@ -2,8 +2,8 @@
 
 All else is the engine's: clients, the network, disks, followers' fetchers, registrations and
 heartbeats. The engine takes every turn too. A real controller's records are replayed, brokers get
-the metadata that comes of them, and whoever asked gets its answer. What a real broker holds after a
-turn is what the broker holds.
+the resulting metadata, and the sender gets its answer. After a turn the broker has the state of its
+real broker.
 """
 
 from collections.abc import Iterable, Iterator

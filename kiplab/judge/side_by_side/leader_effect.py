@@ -1,8 +1,8 @@
-"""What a turn of a broker comes to where a real one has taken it: its state, what it sends, facts.
+"""The effect of a broker's turn that a real one has taken: its state, its messages, facts.
 
-The engine's broker takes the same turn. Where both hold the same in every field that is seen, the
-engine's words are Kafka's too, but that Kafka never says which check has failed. Where they part,
-every field is Kafka's from then on, and what has happened is read off the fields.
+The engine's broker takes the same turn. If both agree in every visible field, the engine's words
+are Kafka's too, except that Kafka never says which check has failed. If they differ, every field is
+Kafka's from then on, and the events are read off the fields.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,1 +1,1 @@
-"""How a release of Kafka writes its messages and its metadata log, by the schemas in its jars."""
+"""The messages and the metadata log of a Kafka release, written by the schemas in its jars."""

@@ -1,7 +1,7 @@
 """The metadata log of a running controller, read from its segment file as it grows.
 
-A segment holds record batches of format 2, which a KRaft controller never compresses. What control
-batches say (who leads the quorum) is left out; their offsets are counted.
+A segment holds record batches of format 2, which a KRaft controller never compresses. The content
+of control batches (the leader of the quorum) is left out; their offsets are counted.
 """
 
 import struct

@@ -1,1 +1,1 @@
-"""Real brokers of the years in which ZooKeeper kept a cluster's metadata."""
+"""Real brokers of ZooKeeper mode."""

@@ -1,8 +1,8 @@
-"""What brokers and operators ask of a real controller and write into its ZooKeeper, and a barrier
-behind all that it does.
+"""Requests of brokers and operators to a real controller, their writes to its ZooKeeper, and a
+barrier behind all its work.
 
-First znodes are written before there is any controller: so epochs and versions of partitions are
-those of the play, to the number; czxids are not.
+The first znodes are written before there is any controller: so epochs and versions of partitions
+are those of the play, to the number; czxids are not.
 """
 
 from __future__ import annotations

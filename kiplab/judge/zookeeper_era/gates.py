@@ -1,8 +1,8 @@
-"""A gate between a controller and ZooKeeper, which can hold back what watches say.
+"""A gate between a controller and ZooKeeper, which can hold back watch events.
 
-A bounce that nobody noticed, late control requests, a controller that does not know that it was
-deposed are no race any more. All else is let through: in the engine, too, a watch may be late,
-while whatever a controller reads or writes is done at once.
+With it an unnoticed bounce, late control requests, and a deposed controller that does not know it
+are no races any more. All else passes: in the engine, too, a watch event may be late, while a
+controller's reads and writes are done at once.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""A real broker beside a ZooKeeper: little happens by itself, and it is always ended."""
+"""A real broker beside a ZooKeeper: it does little by itself, and is always ended."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

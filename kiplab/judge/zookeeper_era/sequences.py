@@ -1,7 +1,7 @@
-"""What a controller of the ZooKeeper era did, in a form in which two can be compared.
+"""The actions of a controller in ZooKeeper mode, in a form in which two can be compared.
 
-What differs from run to run is left out: czxids (generations have names instead), correlation ids,
-the order inside a request, and how the requests to several brokers interleave.
+Differences between runs are left out: czxids (generations have names instead), correlation ids, the
+order inside a request, and how the requests to several brokers interleave.
 """
 
 import time

@@ -1,1 +1,1 @@
-"""Plays of ZooKeeper's time beside a real controller, and fake brokers that do as the engine's."""
+"""Plays of ZooKeeper mode beside a real controller, and fake brokers that act as the engine's."""

@@ -1,7 +1,7 @@
-"""A play of ZooKeeper's time with a real controller, live or recorded.
+"""A play of ZooKeeper mode with a real controller, live or recorded.
 
-In two columns: what the engine's controller sent and answered, and a real one. Broker epochs are
-those of the play.
+It has two columns: the engine's controller with its requests and answers, and a real one. Broker
+epochs are those of the play.
 """
 
 import lzma

@@ -1,4 +1,4 @@
-"""What the engine's controller sends and answers in a play, in the form that is compared."""
+"""Requests and answers of the engine's controller in a play, in the form that is compared."""
 
 from collections.abc import Iterator
 from itertools import groupby

@@ -1,1 +1,1 @@
-"""A real ZooKeeper: the server that PySpark brings along, and what it answers beside the engine."""
+"""A real ZooKeeper: the server that PySpark brings along, and its answers beside the engine's."""
