@@ -45,7 +45,7 @@ class Message(msgspec.Struct, frozen=True, cache_hash=True):
 
 
 class UncleanLeaderEpoch(msgspec.Struct, frozen=True, cache_hash=True):
-    """What has become of a partition since its last unclean election; no rule reads it.
+    """The history of a partition since its last unclean election; no rule reads it.
 
     `epoch` is the leader epoch of that election: what a leader of an earlier one still commits or
     gives away is no part of this. `committed` is what its leader had committed, and whoever led
@@ -59,7 +59,7 @@ class UncleanLeaderEpoch(msgspec.Struct, frozen=True, cache_hash=True):
 
 
 class Observed(msgspec.Struct, frozen=True, cache_hash=True):
-    """What an observer who sees everything knows of one partition; no rule reads it.
+    """The omniscient observer's knowledge of one partition; no rule reads it.
 
     `committed` is everything a leader has ever committed. `isr_epochs` are the broker epochs under
     which the ISR members caught up. `damaged` are the ISR members that died without the committed
@@ -104,7 +104,7 @@ class Cluster(msgspec.Struct, frozen=True, cache_hash=True):
 
     @property
     def clock(self) -> int | None:
-        """What rules get to see of the time."""
+        """The rules' view of the time."""
         return self.now_ms if self.timed else None
 
 

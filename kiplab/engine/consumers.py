@@ -89,7 +89,7 @@ def reachable(cluster: Cluster, id: BrokerId) -> Broker | None:
 
 
 def informant(cluster: Cluster, broker_id: BrokerId | None) -> Broker | None:
-    """Who answers a metadata request: this broker, or the reachable one with the newest metadata.
+    """The broker for a metadata request: this one, or the reachable one with the newest metadata.
 
     Kafka takes any broker; the best informed one keeps runs short.
     """
@@ -109,7 +109,7 @@ def image_of(broker: Broker) -> MetadataUpdate | None:
 
 
 def known_state(broker: Broker, name: str) -> PartitionRegistration | None:
-    """What a broker's metadata says of a partition."""
+    """The state of a partition in a broker's metadata."""
     image = image_of(broker)
     return partition(image.partitions, name) if image is not None else None
 

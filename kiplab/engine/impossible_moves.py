@@ -413,4 +413,4 @@ _CHECKS: dict[type, tuple[MoveCheck, ...]] = {
     moves.UpgradeMetadata: (_cannot_finalize,),
     moves.RawRequest: (_unspoken,),
 }
-"""What may be in the way of each move, in order."""
+"""The possible obstacles of each move, in order."""

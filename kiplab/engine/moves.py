@@ -21,7 +21,7 @@ from .cluster import MessageName
 
 
 class LineKey(NamedTuple):
-    """How a line says a field: ``word=value``.
+    """The form of a field in a line: ``word=value``.
 
     Where the struct has no default it has to be said (`needed`), or is the partition's leader.
     """
@@ -83,7 +83,7 @@ class Timer(StrEnum):
 
 
 class _Move(msgspec.Struct, frozen=True, cache_hash=True):
-    """What every move is: a value with a tag."""
+    """A move: a value with a tag."""
 
 
 class _MessageMove(_Move, frozen=True):

@@ -79,12 +79,12 @@ def session_at(cluster: Cluster, node: ids.BrokerId) -> Any:
 
 
 def kind_of(cluster: Cluster, node: ids.BrokerId) -> type:
-    """What lives at `node`: the type of its state, whether or not the broker is up."""
+    """The kind of `node`: the type of its state, whether or not the broker is up."""
     return Broker if node >= 0 else type(state_of(cluster, node))
 
 
 def control_planes(cluster: Cluster) -> tuple[ids.BrokerId, ...]:
-    """Where control planes run: off the brokers, then on one broker after the other."""
+    """The addresses of control planes: off the brokers, then on one broker after the other."""
     hosts = [b.id for b in cluster.brokers if b.process and b.process.control_plane is not None]
     return (ids.CONTROLLER, *map(ids.controller_on, hosts)) if hosts else _NONE_ON_BROKERS
 
@@ -150,7 +150,7 @@ def is_cut(cluster: Cluster, one: ids.BrokerId, other: ids.BrokerId) -> bool:
 
 
 def due_ms(state: Any, timer: str) -> ids.Milliseconds:
-    """When a node's timer ``"lag-check"`` is due next."""
+    """The next due time of a node's timer ``"lag-check"``."""
     owner = process_of(state) if isinstance(state, Broker) else state
     due: ids.Milliseconds = getattr(owner.timers, timer.replace("-", "_"))
     return due

@@ -114,12 +114,12 @@ def _informed(mine: Producer, broker: Broker) -> tuple[Producer, list[Event]]:
 
 
 def turn_ms(mine: Producer) -> int:
-    """When a producer that has something to send does anything next."""
+    """The time of the next action of a producer that has something to send."""
     return min(mine.batches[0].due_ms, _failing_ms(mine))
 
 
 def next_turns(cluster: Cluster) -> Iterator[tuple[int, moves.Move]]:
-    """When the turns of all producers would change something.
+    """The times at which turns of all producers would change something.
 
     A try that would be refused as the last one was is left out.
     """

@@ -20,7 +20,7 @@ from .nodes import ensemble_of, session_at, state_of
 from .truth import controller_of
 
 NodeKind = type
-"""What lives at an address: the type of its state."""
+"""The kind of a node: the type of its state."""
 NodeEffect = tuple[Any, tuple[Send, ...], tuple[Fact, ...]]
 Rule = Callable[[Any, Any, Cluster], NodeEffect]
 """(node, the message or move that reaches it, cluster) to what becomes of the node."""
@@ -32,7 +32,7 @@ IdleCheck = Callable[[Any, Cluster], str | None]
 Plan = Callable[[Any, Cluster], Any]
 """(node, cluster with a clock) to the node with its timers set; the same node if they are."""
 NodeEffects = tuple[tuple[BrokerId, NodeEffect], ...]
-"""What becomes of which nodes, in order."""
+"""The new states of nodes, in order."""
 ModeRule = Callable[[Cluster, Any], NodeEffects]
 """(cluster, move) to what becomes of which nodes."""
 

@@ -94,7 +94,7 @@ UNANSWERED: dict[tuple[NodeKind, type], Callable[[Any], Any]] = {
     (Broker, messages.AlterPartitionRequest): alter_partition_manager.give_up_waiting,
     (Broker, messages.IsrChangeRequest): alter_partition_manager.give_up_waiting,
 }
-"""What a node does when no answer to its request will come."""
+"""A node's reaction when no answer to its request will come."""
 
 TIMERS: dict[tuple[NodeKind, moves.Timer], Rule] = {
     (Broker, moves.Timer.HEARTBEAT): lambda b, _, w: (
@@ -173,7 +173,7 @@ IDLE: dict[tuple[NodeKind, moves.Timer], route_kinds.IdleCheck] = {
 PLANS: dict[NodeKind, route_kinds.Plan] = {
     Controller: lambda c, w: elections.plan(c, w.features, w.now_ms)
 }
-"""What a control plane plans in a run with a clock.
+"""The plans of a control plane in a run with a clock.
 
 It is called whenever a control plane, the truth or the features have changed. That time
 has passed is no reason by itself.
@@ -223,7 +223,7 @@ MODE_MOVES: dict[tuple[NodeKind, type], route_kinds.ModeRule] = {
     ),
     **zookeeper_routes.ZOOKEEPER_MOVES,
 }
-"""What every mode does in its own way, by the kind of the control plane."""
+"""The moves that differ by mode, by the kind of the control plane."""
 
 BROKER_MOVES: dict[type, route_kinds.ModeRule] = {
     moves.Produce: at_broker(

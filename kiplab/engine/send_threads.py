@@ -25,7 +25,7 @@ Arrive = Callable[[Cluster, Message], Moved]
 
 
 def threads_go_on(cluster: Cluster, events: list[Event], deliver: Arrive) -> Moved:
-    """What the threads of brokers do by themselves after a move in ZooKeeper mode."""
+    """The actions of the threads of brokers after a move in ZooKeeper mode."""
     while (call := _next_call(cluster)) is not None:
         cluster, more = deliver(cluster, call)
         events = [*events, *more]

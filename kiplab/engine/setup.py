@@ -43,7 +43,7 @@ class BrokerSetup(msgspec.Struct, frozen=True, kw_only=True):
 
 
 LogRuns = tuple[tuple[int, ids.LeaderEpoch], ...]
-"""What a log holds: (records, leader epoch) pairs in order."""
+"""The content of a log: (records, leader epoch) pairs in order."""
 
 
 class PartitionSetup(PartitionRegistration, frozen=True, kw_only=True):
@@ -288,7 +288,7 @@ FIRST_CLUSTERS: dict[releases.Mode, Callable[[Setup], Cluster]] = {
     releases.Mode.KRAFT: _in_kraft,
     releases.Mode.ZOOKEEPER: first_with_zookeeper,
 }
-"""How the cluster of each mode begins."""
+"""The first cluster of each mode."""
 
 
 # --- logs on disk, what was committed, consumers --------------------------------------------------

@@ -24,13 +24,13 @@ reading: looking costs nothing (a move does it some ten times), and what did not
 object as before.
 """
 Session = HeartbeatState | kraft_sessions.NotedSession | ZooKeeperSession
-"""What a control plane knows of one `broker`'s session: whether it is `over`, when the broker was
+"""A control plane's state of one `broker`'s session: whether it is `over`, when the broker was
 heard of last (`last_contact_ms`), and whether it is `fenced` or `leaving` (controlled shutdown).
 """
 
 
 class TruthReader(NamedTuple):
-    """How one mode is read, beyond what its state says by itself: see `Truth`. A mode without a
+    """The reading of one mode, beyond the fields of its state: see `Truth`. A mode without a
     clock leaves out what is about time.
     """
 
@@ -41,7 +41,7 @@ class TruthReader(NamedTuple):
     stale_sessions: Callable[[Cluster], frozenset[BrokerId]] = lambda _: frozenset()
     watches_sessions: Callable[[Cluster], bool] = lambda _: False
     next_check_ms: Callable[[Cluster, Milliseconds], Milliseconds] = lambda _, from_ms: from_ms
-    """When it is noticed at the earliest, from a moment on, that a session is over."""
+    """The earliest time, from a moment on, at which the end of a session is noticed."""
 
 
 def truth(cluster: Cluster) -> Truth:
@@ -103,7 +103,7 @@ def watched_sessions(cluster: Cluster) -> tuple[Session, ...]:
 
 
 def session_end_ms(cluster: Cluster, session: Session) -> Milliseconds:
-    """When it is noticed that a session is over: strictly after the timeout, up to 3.9 at once."""
+    """The time at which expiry is noticed: strictly after the timeout, up to 3.9 at once."""
     reader = _reader(cluster)
     over = session.last_contact_ms + reader.session_timeout_ms + 1
     return reader.next_check_ms(cluster, over if over > cluster.now_ms else cluster.now_ms)
@@ -115,7 +115,7 @@ def watches_sessions(cluster: Cluster) -> bool:
 
 
 def session_timeout_ms(cluster: Cluster) -> int:
-    """How long a broker may be silent."""
+    """The time for which a broker may be silent."""
     return _reader(cluster).session_timeout_ms
 
 

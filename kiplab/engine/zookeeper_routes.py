@@ -248,7 +248,7 @@ def why_no_timeout(cluster: Cluster, move: moves.HeartbeatTimeout) -> str | None
 
 
 def declared_state(cluster: Cluster, broker: int) -> str:
-    """What the rightful controller has declared a broker to be, ``"none"`` if nothing."""
+    """The state that the rightful controller has declared for a broker, ``"none"`` if none."""
     _, held = _rightful(cluster)
     brokers = held.known_brokers if isinstance(held, HeartbeatController) else ()
     return next((k.state.name.lower() for k in brokers if k.broker == broker), "none")

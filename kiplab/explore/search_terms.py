@@ -17,11 +17,11 @@ PROVED, REFUTED, UNFINISHED = "proved", "refuted", "unfinished"
 ModelState = Any
 """Whatever a model takes for a state: hashable, equal when nothing can tell them apart."""
 Budgets = tuple[int, ...]
-"""What is left of every bound, in the order of the level's bounds."""
+"""The rest of every bound, in the order of the level's bounds."""
 
 
 class Coverage(msgspec.Struct):
-    """What a model has met on the way, for the report on vacuity."""
+    """The actions and guards that a model has met, for the report on vacuity."""
 
     guards: set[str] = msgspec.field(default_factory=set)
     committed: bool = False
@@ -46,7 +46,7 @@ class Model(Protocol):
 
 
 class Progress(msgspec.Struct, frozen=True):
-    """How far a search is. `frontier` counts states that are known and not looked at yet.
+    """The progress of a search. `frontier` counts states that are known and not looked at yet.
 
     Whoever has a clock (search/limits.py) adds the time, and transitions a second so far.
     """
@@ -106,7 +106,7 @@ def never(_progress: Progress) -> Halt | None:
 
 
 class SearchOutcome(msgspec.Struct, frozen=True):
-    """What a search came to. `path` leads to the violation, empty unless refuted.
+    """The result of a search. `path` leads to the violation, empty unless refuted.
 
     `violated` is the property that breaks there. `taken` counts transitions by kind of action,
     `layers` the states of each distance from the start that was looked at; `halt` says why an
@@ -130,7 +130,7 @@ class SearchOutcome(msgspec.Struct, frozen=True):
 
     @property
     def transitions(self) -> int:
-        """How many steps were taken, whether or not to a new state."""
+        """The number of steps taken, to new and to known states."""
         return sum(self.taken.values())
 
     @property

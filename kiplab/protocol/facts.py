@@ -50,20 +50,20 @@ class Refused(AnyFact, frozen=True, tag="refused"):
     partition: str | None = None
 
     def in_words(self) -> str:
-        """What was compared, ``"leader epoch: 4, here 5"``; the error where nothing was."""
+        """The comparison, ``"leader epoch: 4, here 5"``; the error where there was none."""
         words = [f"{c.name}: {c.requested}, here {c.held}" for c in self.compared]
         return "; ".join(words) or self.error.name
 
 
 class PartitionFact(AnyFact, frozen=True):
-    """What a node reports of a partition."""
+    """A node's report of a partition."""
 
     node: BrokerId
     partition: str
 
 
 class ConsumerFact(AnyFact, frozen=True):
-    """What happens between a consumer and the broker that it asks."""
+    """An exchange between a consumer and its broker."""
 
     node: BrokerId
     consumer: str
@@ -140,7 +140,7 @@ class LeaderElected(AnyFact, frozen=True, tag="leader-elected", kw_only=True):
 
 
 class BrokerChange(StrEnum):
-    """What a metadata record may make of a broker's registration."""
+    """The changes that a metadata record may make to a broker's registration."""
 
     REGISTERED = "registered"
     UNREGISTERED = "unregistered"
@@ -165,7 +165,7 @@ class BecameLeader(PartitionFact, frozen=True, tag="became-leader", kw_only=True
 
 
 class RecoveryPhase(StrEnum):
-    """How far a leader is that recovers from an unclean election, as KIP-704 wants it to."""
+    """The phase of a leader's recovery from an unclean election, as in KIP-704."""
 
     BEGINS = "begins"
     DONE = "done"
@@ -197,7 +197,7 @@ class Fetched(PartitionFact, frozen=True, tag="fetched", kw_only=True):
 
 
 class RecordsFact(PartitionFact, frozen=True, kw_only=True):
-    """What becomes of the records first..last in a replica's log."""
+    """The fate of the records first..last in a replica's log."""
 
     first: Offset
     last: Offset
@@ -377,7 +377,7 @@ class MetadataRefreshed(ConsumerFact, frozen=True, tag="metadata-refreshed", kw_
 
 
 class BatchFact(AnyFact, frozen=True):
-    """What happens to a producer's batch of `count` records before a leader has it."""
+    """The fate of a producer's batch of `count` records before a leader has it."""
 
     producer: str
     partition: str
@@ -392,7 +392,7 @@ class BatchQueued(BatchFact, frozen=True, tag="batch-queued", kw_only=True):
 
 
 class LeaderBatchFact(AnyFact, frozen=True):
-    """What a leader that has appended a producer's batch makes of it."""
+    """A leader's result for a producer's batch that it has appended."""
 
     node: BrokerId
     producer: str
@@ -443,4 +443,4 @@ else:
     _CLASSES = (c for c in _WRITTEN if isinstance(c, type) and issubclass(c, AnyFact))
     Fact = reduce(operator.or_, (c for c in _CLASSES if c.__struct_config__.tag))
 Replayed = BrokerChanged | IsrChanged | LeaderElected
-"""What a metadata record changed: these come right after its RecordWritten."""
+"""The changes of a metadata record: these come right after its RecordWritten."""

@@ -24,7 +24,7 @@ class UnknownFeatureError(ValueError):
 
 
 class Features(msgspec.Struct, frozen=True, cache_hash=True):
-    """What code runs where. Equal features give equal runs.
+    """The code of each node. Equal features give equal runs.
 
     `release` is the release of every node that `nodes` does not name. `overrides` are guards
     switched by hand, the last word on each, sorted by id.
@@ -37,7 +37,7 @@ class Features(msgspec.Struct, frozen=True, cache_hash=True):
 
     @property
     def mode(self) -> Mode:
-        """Who keeps the metadata: one cluster has one mode."""
+        """The keeper of the metadata: one cluster has one mode."""
         return RELEASES[self.release].mode
 
     def release_of(self, node: BrokerId) -> str:

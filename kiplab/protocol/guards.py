@@ -15,29 +15,29 @@ from .releases import RELEASES, CodeVersion, Mode, Release
 
 
 class GuardKind(StrEnum):
-    """What sort of sentence a guard stands for."""
+    """The sort of sentence that a guard stands for."""
 
     REFUSAL = "refusal"
     """A receiver answers with an error."""
     RULE = "rule"
     """A node behaves differently; nothing is refused."""
     ALTERNATIVE = "alternative"
-    """What a KIP considered and rejected. Never on unless asked for by its full id."""
+    """An alternative that a KIP rejected. Never on unless asked for by its full id."""
     AS_SPECIFIED = "as-specified"
-    """What a KIP wants, in its words or as kiplab reads it, and no release does. Never on unless
+    """A rule of a KIP, in its words or as kiplab reads it, that no release has. Never on unless
     asked for, by its full id or, for all of one KIP, by ``704.specified``."""
 
 
 NATIVE = (GuardKind.REFUSAL, GuardKind.RULE)
 """Kinds that Kafka has: a release brings them, and a bare subject means them."""
 _ZOOKEEPER = "zookeeper"
-"""What the id of a guard begins with that is older than KIPs."""
+"""The beginning of the id of a guard that is older than KIPs."""
 SPECIFIED = "specified"
 """``704.specified``: everything that KIP-704 wants and no release does."""
 
 
 class Built(msgspec.Struct, frozen=True):
-    """Where Kafka does what a guard says: the releases of one mode, from one of them on."""
+    """The releases of one mode that have a guard, from one of them on."""
 
     mode: Mode
     first: CodeVersion | None = None

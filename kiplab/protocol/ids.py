@@ -17,28 +17,28 @@ Offset = NewType("Offset", int)
 MetadataOffset = NewType("MetadataOffset", int)
 """A place in the metadata log."""
 Incarnation = NewType("Incarnation", int)
-"""Which process of a node: stands for the random uuid that Kafka's brokers register with."""
+"""The number of a node's process: stands for the random uuid that Kafka's brokers register with."""
 
 ControllerEpoch = NewType("ControllerEpoch", int)
-"""Which controller is speaking: rises by one at every controller failover."""
+"""The number of the active controller: rises by one at every controller failover."""
 BrokerEpoch = NewType("BrokerEpoch", int)
-"""Which incarnation of a broker sends: the metadata offset of its registration, or the transaction
+"""The incarnation of a broker: the metadata offset of its registration, or the transaction
 of ZooKeeper in which its znode was created."""
 LeaderEpoch = NewType("LeaderEpoch", int)
-"""Which term of a partition's leader: rises whenever a record sets the leader field."""
+"""The term of a partition's leader: rises whenever a record sets the leader field."""
 PartitionEpoch = NewType("PartitionEpoch", int)
-"""Which version of a partition's state: rises with every PartitionChangeRecord."""
+"""The version of a partition's state: rises with every PartitionChangeRecord."""
 
 Zxid = NewType("Zxid", int)
-"""Which transaction of ZooKeeper: each takes one. A broker epoch is the zxid that created the
+"""The id of a ZooKeeper transaction: each takes one. A broker epoch is the zxid that created the
 broker's znode."""
 SessionId = NewType("SessionId", int)
-"""Which session of ZooKeeper: the number of the server that opened it in the top byte, as in
+"""The id of a ZooKeeper session: the number of the server that opened it in the top byte, as in
 SessionTrackerImpl.initializeNextSessionId (ZooKeeper 3.9.5), and below that how many it opened."""
 SESSIONS_OF_A_SERVER = 1 << 56
-"""How far the sessions of one server are from those of the next."""
+"""The distance between the session ids of one server and the next."""
 NO_SESSION = SessionId(0)
-"""Whose a znode is that outlives every session."""
+"""The owner of a znode that outlives every session."""
 
 PLAIN = "a number that means the same in every cluster"
 Count = Annotated[int, PLAIN]
@@ -113,5 +113,5 @@ def epoch_in_version(version: Any, first: int, epoch: BrokerEpoch) -> BrokerEpoc
 
 @singledispatch
 def is_of_another_incarnation(epoch: Any, registered: BrokerEpoch) -> bool:
-    """Whether `epoch` was sent, and is not the one that is `registered`: -1 stands for none."""
+    """Whether `epoch` was sent, and differs from the `registered` one: -1 stands for none."""
     return bool(epoch != registered and epoch != NO_BROKER_EPOCH)

@@ -31,7 +31,7 @@ class EpochStart(NamedTuple):
 
 
 class TransactionStep(StrEnum):
-    """What begins at an offset of a log that transactions write to."""
+    """The beginning at an offset of a log that transactions write to."""
 
     WRITES = "writes"
     """Records of the open transaction, which is open from the first of them on."""
@@ -201,7 +201,7 @@ def epoch_at(log: Log, offset: Offset) -> LeaderEpoch:
 
 
 def end_of_epoch(log: Log, epoch: LeaderEpoch) -> EpochStart | None:
-    """Where `epoch` ends in this log, as (the epoch found, its end offset).
+    """The end of `epoch` in this log, as (the epoch found, its end offset).
 
     That is the largest epoch not above the one asked for, and the start of the next. None when the
     log knows no epoch above `epoch` and `epoch` itself neither.
@@ -218,7 +218,7 @@ def end_of_epoch(log: Log, epoch: LeaderEpoch) -> EpochStart | None:
 
 
 def records_from(log: Log, offset: Offset) -> Log:
-    """What a fetch at `offset` reads: a log whose first epoch entry starts at `offset`.
+    """The result of a fetch at `offset`: a log whose first epoch entry starts at `offset`.
 
     Source: UnifiedLog.read (3.5.0).
     """
@@ -276,7 +276,7 @@ def last_stable_offset(log: Log, high_watermark: Offset) -> Offset:
 
 
 def aborted(log: Log) -> tuple[tuple[Offset, Offset], ...]:
-    """Where aborted transactions are, their markers too: (first, one beyond the last), in order.
+    """Aborted transactions, with their markers: (first, one beyond the last), in order.
 
     Source: UnifiedLog.collectAbortedTransactions (3.5.0), as a consumer makes use of it.
     """
@@ -304,7 +304,7 @@ def without(records: Log, gaps: tuple[tuple[Offset, Offset], ...]) -> Log:
 
 
 def overlaid(log: Log, records: Log) -> Log:
-    """`known` with `records` laid over it; epoch -1 stands where neither has any.
+    """`known` with `records` laid over it; epoch -1 where neither has any.
 
     Source: none; it stands for an application that remembers all it has read.
     """
@@ -327,8 +327,8 @@ def overlaid(log: Log, records: Log) -> Log:
 def first_difference(one: Log, other: Log) -> Offset:
     """The first offset at which the two do not hold the same record.
 
-    Where one is a prefix of the other, that is the end of the shorter. Below the later of their
-    starts one of them has nothing that could differ.
+    If one is a prefix of the other, that is the end of the shorter. Below the later of their
+    starts one of them has no records to compare.
 
     Source: none; it stands for an observer who lays two logs side by side.
     """

@@ -18,7 +18,7 @@ import msgspec
 
 
 class Mode(StrEnum):
-    """Who keeps the metadata of a cluster. A release belongs to one mode."""
+    """The keeper of a cluster's metadata. A release belongs to one mode."""
 
     ZOOKEEPER = "zookeeper"
     """ZooKeeper keeps it, and one of the brokers is the controller."""

@@ -6,7 +6,7 @@ from .ids import BrokerEpoch, BrokerId, ControllerEpoch, Offset, SessionId, Zxid
 
 
 class AnyFact(msgspec.Struct, frozen=True):
-    """What a rule reports of what it did; each kind has a tag."""
+    """A rule's report of its actions; each kind has a tag."""
 
 
 class ZnodeChanged(AnyFact, frozen=True, tag="znode-changed"):
@@ -19,7 +19,7 @@ class ZnodeChanged(AnyFact, frozen=True, tag="znode-changed"):
 
 
 class BrokerFact(AnyFact, frozen=True):
-    """What ZooKeeper or a controller reports of a broker."""
+    """A report of ZooKeeper or a controller about a broker."""
 
     node: BrokerId
     broker: BrokerId

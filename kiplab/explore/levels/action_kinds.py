@@ -16,7 +16,7 @@ from .level_table import Action, Kind
 from .normal_recovery import READER, first_reader
 
 NEW, FIRST = "new", "first"
-"""Who reads: a new consumer, or the one that the play begins with."""
+"""The reader: a new consumer, or the one that the play begins with."""
 Moves = tuple[moves.Move, ...]
 
 # --- to whom --------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from ...protocol.ids import BrokerId
 from ...protocol.replica.broker_state import Broker
 
 CAN_DATA_BE_LOST = (properties.NO_COMMITTED_RECORD_LOST.id, properties.ELECTABLE_HOLDS_COMMITTED.id)
-"""What most levels ask: whether a committed record is, or could now be, lost."""
+"""The question of most levels: whether a committed record is, or could now be, lost."""
 
 OF_CLIENTS = (properties.CONSUMER_READS_STAY.id, properties.ACKNOWLEDGED_RECORDS_STAY.id)
 """Properties of what clients keep in mind; no level does."""
@@ -31,7 +31,7 @@ SPURIOUS = (
 
 
 class Action(msgspec.Struct, frozen=True, cache_hash=True):
-    """What is done to which broker.
+    """An action, and the broker that it is done to.
 
     For messages: a message of kind `what`, sent by `node` of the incarnation `incarnation` (as the
     level counts them) to `to`. Nothing here depends on how messages and epochs are numbered, so
@@ -46,7 +46,7 @@ class Action(msgspec.Struct, frozen=True, cache_hash=True):
 
 
 class Bound(msgspec.Struct, frozen=True):
-    """How often something may happen: the default, and what is counted, in words (one, many).
+    """The limit of an action: the default, and the counted thing, in words (one, many).
 
     `first` and `further` are how many times more states the first of it makes, and every further
     one, as measured on three brokers (search/size_prediction.py).

@@ -1,8 +1,8 @@
-"""What a state is at the level "partition": the normal form, field by field.
+"""A state at the level "partition": the normal form, field by field.
 
 With B brokers that have a replica, W writes, C crashes and F fences left over from the bounds, a
-state is what follows and nothing else; every other field of the cluster is a constant or can be
-told from these. A twin of this level (compiled, or in TLA+) has exactly these variables.
+state is made of the following fields alone. Every other field of the cluster is a constant or
+follows from these. A twin of this level (compiled, or in TLA+) has exactly these variables.
 Sets are sets: the order of an ISR and of messages is no part of a state.
 
 Incarnation
@@ -34,9 +34,9 @@ Messages in flight
     with the incarnation that the leader knows each by (and what is on the wire: that, -1, or with
     903.epoch-from-metadata the incarnation in its view). It is the sender's `in_flight` while the
     sender still lives.
-    Metadata: that an image is under way to a broker can be told: it is exactly when `view` would
-    change something, that is for a follower when the controller's leader or leader epoch is
-    another, for a leader when its view or its metadata's partition epoch is.
+    Metadata: an image is under way to a broker exactly when `view` would change something, that is
+    for a follower when the controller's leader or leader epoch is another, for a leader when its
+    view or its metadata's partition epoch is.
 Observer
     committed (a log), isr_lives (per member of the ISR the incarnation in which it caught up),
     damaged (set), excused (bool).
@@ -59,7 +59,7 @@ from ...protocol.replica import broker_state
 from ...protocol.replica.broker_state import Broker, RemoteReplica, Replica
 
 NEXT_OFFSET = ids.MetadataOffset(1000)
-"""Where the metadata log goes on: above every incarnation, so that new broker epochs stand out."""
+"""Next offset of the metadata log: above every incarnation, so that new epochs stand out."""
 BEHIND, LEVEL = ids.MetadataOffset(NEXT_OFFSET - 2), ids.MetadataOffset(NEXT_OFFSET - 1)
 """The metadata offset of a broker that an image is under way to, and of one that knows it all."""
 Incarnations = Mapping[tuple[ids.BrokerId, int], int]

@@ -1,17 +1,17 @@
-"""What a state is at the level "recovery": the normal form of the level "partition", and more.
+"""A state at the level "recovery": the normal form of the level "partition", and more.
 
-What is there (normal_partition.py) is part of a state here as well, and besides:
+The fields there (normal_partition.py) are part of a state here as well, and besides:
 
 Controller
     The partition's recovery state.
 Broker
-    What its metadata says of the partition: leader, leader_epoch and recovery. Of a leader, its own
+    The partition in its metadata: leader, leader_epoch and recovery. Of a leader, its own
     recovery state, too.
 Consumer
     The one that the play begins with, until it has read something or asks who leads.
 Observer
-    The leader epoch (Cluster.UncleanLeaderEpoch). What was committed before an unclean election is
-    no part of a state any more: nobody promises it.
+    The leader epoch (Cluster.UncleanLeaderEpoch). Records committed before an unclean election
+    are no part of a state any more: no property promises them.
 An image is under way to a broker exactly when `view` would change something there.
 """
 
@@ -32,7 +32,7 @@ from . import normal_partition as forms
 from .normal_partition import Incarnations
 
 READER = "reader-"
-"""What the names of consumers begin with that the level brings along."""
+"""The beginning of the names of the level's own consumers."""
 
 
 def normal(cluster: Cluster) -> Cluster:

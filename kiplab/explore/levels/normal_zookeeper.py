@@ -1,21 +1,20 @@
-"""What a state is at the level "zookeeper": `canonical`, of what a rule could still ask for.
+"""A state at the level "zookeeper": `canonical`, of the parts that a rule could still read.
 
-The level writes no record and fetches none, and the controller's process never ends. So what
-follows is no part of a state, whatever a run may show of it:
+The level writes no record and fetches none, and the controller's process never ends. So the
+following is no part of a state, though a run may show it:
 
 ZooKeeper
-    Which transaction wrote a znode, and which created one that is no broker's registration.
+    The transaction that wrote a znode, and the one that created it, but for registrations.
 Broker
-    The epoch that begins at the end of a log, without a record. What is known of partitions by
-    UpdateMetadata: only who lives is asked for, when there is a leader to be followed, and not in
-    which incarnation.
+    The epoch that begins at the end of a log, without a record. The state of partitions from
+    UpdateMetadata: a follower only reads the live brokers, and not their incarnations.
 Queues
     The partitions in an UpdateMetadata, for the same reason.
 Messages
     The order of two that do not share a connection.
 Observer
-    What was committed and who had it.
-What is left is renumbered by `engine.canonical`: epochs count only in their order.
+    The committed records and the brokers that had them.
+The rest is renumbered by `engine.canonical`: epochs count only in their order.
 """
 
 from msgspec.structs import replace

@@ -3,10 +3,9 @@
 The actions, each one step of a search, with the bound that each uses up:
 
 deliver
-    One message arrives, the first of its connection: a watch that went off, a request for a
-    controlled shutdown or the answer to it, word of a session's end, or the head of the
-    controller's queue for a broker. What was queued for one incarnation of a broker goes to the
-    next.
+    One message arrives, the first of its connection: a watch event, a request for a controlled
+    shutdown or the answer to it, the end of a session, or the head of the controller's queue for a
+    broker. A request queued for one incarnation of a broker goes to the next.
 drain
     All that is queued for a broker arrives, one after the other: short for as many `deliver`.
 start
@@ -14,27 +13,26 @@ start
 crash (crashes)
     Crash(NOTHING): the process is gone, its log and its session stay.
 expire (expiries, if the broker runs; the session of one that is gone ends for nothing)
-    ExpireSession of whoever has a session.
+    ExpireSession of a broker that has a session.
 shutdown (shutdowns)
-    A broker asks for its controlled shutdown, or asks again.
+    A broker requests its controlled shutdown, or repeats the request.
 elect (elections)
     An operator's Elect, where another broker leads than the first replica.
 
-AT_ONCE, NEVER_SENT and NOT_ASKED say what is not offered, and why; what nobody speaks of here is
-held (a message), or missed by tests/explore/test_zookeeper_scope.py (a guard), which also lists the
-moves that are left out. Above all there is no data: nobody writes, nobody fetches, so that an ISR
-only shrinks, and nothing is asked of records. The controller's
-broker stays up and keeps its session. Therefore what it queues for itself arrives at once: nothing
-that could happen later makes a difference to that broker, and nothing depends on what it knows.
-Answers to requests of the controller arrive at once, too: all that they do is to let the next
-request of the queue go, and that waits as well as they would. tests/explore/test_zookeeper_level.py
-compares both with a search that holds everything.
+AT_ONCE, NEVER_SENT and NOT_ASKED list what is not offered, and why. A message that they do not
+name is held; tests/explore/test_zookeeper_scope.py misses such a guard, and lists the moves that
+are left out. Above all there is no data: no records are written or fetched, so that an ISR only
+shrinks, and no property is about records. The controller's broker stays up and keeps its session.
+Therefore requests that it queues for itself arrive at once: no later event makes a difference to
+that broker, and nothing depends on its state. Answers to requests of the controller arrive at once,
+too: they only let the next request of the queue go, and that waits as well as they would.
+tests/explore/test_zookeeper_level.py compares both with a search that holds everything.
 
 Two brokers are enough for each of KIP-380's four failures, and with the default bounds a search of
 two takes a second. On three brokers, as in KIP-380's plays, a proof looks at thousands of states.
 
-The four properties are asked at rest (engine/at_rest.py), when nothing is under way any more: a way
-there has to let everything arrive. normal_zookeeper.py says what a state is.
+The four properties are checked at rest (engine/at_rest.py), when nothing is under way any more: a
+way there has to let everything arrive. normal_zookeeper.py defines a state.
 """
 
 from collections.abc import Mapping

@@ -40,7 +40,7 @@ _FETCH_GUARDS = ("320.fenced-fetch", "320.unknown-fetch")
 
 
 class Cost(msgspec.Struct, frozen=True):
-    """What one reference play costs: fetches that leaders refuse, leader epochs that are used up.
+    """The costs of one reference play: fetches that leaders refuse, leader epochs that are used up.
 
     Every refused fetch is a round in which a replica that did nothing wrong got no records.
     """

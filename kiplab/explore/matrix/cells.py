@@ -173,7 +173,7 @@ class Matrix(msgspec.Struct, frozen=True):
 
     @property
     def sentence(self) -> str:
-        """What the matrix says, never without its bounds."""
+        """The conclusion of the matrix, never without its bounds."""
         counts = {v: sum(c.verdict == v for c in self.cells) for v in (PROVED, REFUTED, UNFINISHED)}
         said = f"{counts[PROVED]} of {len(self.cells)} sets of guards are proved to suffice"
         said += f", {counts[REFUTED]} are refuted"

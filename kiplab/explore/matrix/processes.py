@@ -26,7 +26,7 @@ from ..search.shared_memory import SharedMemory
 
 LOOK_EVERY_S = 0.1
 LEAST_MB = 250
-"""What a process needs to be of use: half of it is Python and the compiled search."""
+"""The memory that a process needs: half of it is Python and the compiled search."""
 MaybeExplored = Explored | None
 """None where the search was cancelled before, or its process was killed."""
 

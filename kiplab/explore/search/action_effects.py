@@ -28,7 +28,7 @@ from .shared_memory import SharedMemory
 
 
 class Effect(NamedTuple):
-    """What an action does.
+    """The effect of an action.
 
     `changes` are (place in a state, number of the part that stands there now). `requests` is
     (number of the request delivered or -1, numbers of those sent). `observed` is what the observer

@@ -25,7 +25,7 @@ AS_FOUND = (
 
 
 class Vacuity(msgspec.Struct, frozen=True):
-    """What happened at all, so that a proof about nothing is seen to be one.
+    """The actions and guards that had an effect, so that a vacuous proof is seen to be one.
 
     Every guard that is on, at whatever node, is in one of three: `fired` refused something,
     `silent` never did, and of `unwatched` nobody can say: they act without a word. `taken` counts

@@ -21,7 +21,7 @@ from ..levels.level_table import ExploreError, quoted
 from ..search_terms import Halt, HaltReason, Progress
 
 MEMORY_MB = 2_000
-"""What a search may take by default: a kernel on a laptop or on Binder has that much."""
+"""The memory of a search by default: a kernel on a laptop or on Binder has that much."""
 GROWING = 120
 """Bytes a state costs for a moment while the table of known states doubles."""
 TELL_EVERY_S = 0.5
@@ -31,7 +31,7 @@ CONTAINERS = (
     Path("/sys/fs/cgroup/memory.max"),
     Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
 )
-"""Where a container (Binder, Docker) says how much memory it has in all."""
+"""Files in which a container (Binder, Docker) has the size of its memory."""
 
 
 def check_limits(seconds: object, states: object, memory_mb: object) -> None:

@@ -44,11 +44,11 @@ ProcessView = _shows("ProcessView", "epoch")
 ChangingBrokerView = _shows("ChangingBrokerView", "id", "incarnation", "durable", "process")
 ChangingProcessView = _shows("ChangingProcessView", "epoch", "replicas")
 ReplicaView = _shows("ReplicaView", "partition", "leader_epoch", "high_watermark", "leading")
-"""How a process plays a partition; `leading` is True or None."""
+"""A process's role for a partition; `leading` is True or None."""
 
 
 def view_of(node: Broker) -> View:
-    """What the observer sees of `node` while an action leaves it alone."""
+    """The observer's view of `node` while an action leaves it alone."""
     process = node.process
     view = None if process is None else ProcessView(process.epoch)
     return BrokerView(node.id, node.durable, view)
@@ -66,7 +66,7 @@ def _changing(node: Any) -> View:
 
 
 class ObservedMove(NamedTuple):
-    """What the observer sees of one move.
+    """The observer's view of one move.
 
     `brokers` are its views of every broker before and after, None for one that the action has left
     alone so far; `controllers` those before and after, None where none has been changed.

@@ -61,7 +61,7 @@ def held_stage(
 
 
 def situation(play: Play, features: Features) -> tuple[Statement, ...]:
-    """What `play` begins with, under `features`, and without a clock."""
+    """The situation at the start of `play`, under `features`, and without a clock."""
     kept = (_without_clock(s) for s in play.statements if s.verb in _SITUATION)
     return rule_lines.under_rules(kept, features)
 

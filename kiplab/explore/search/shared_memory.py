@@ -29,7 +29,7 @@ FeatureQuestion = tuple[str, BrokerId, BrokerId]
 node to another. (What it is about, the node, the other.)"""
 FETCH, ALTER_PARTITION = "fetch version", "alter-partition version"
 Dependence = StatePiece | tuple[FeatureQuestion, ...]
-"""What an effect depends on, one after the other."""
+"""The pieces that an effect depends on, in order."""
 
 
 def answer(features: Features, question: FeatureQuestion) -> int:
@@ -132,7 +132,7 @@ class NextStep:
 
 
 class Remembered:
-    """What an action comes to, under the steps that it was worked out with."""
+    """The result of an action, under the steps that it was computed with."""
 
     __slots__ = ("root",)
 
@@ -185,7 +185,7 @@ class OfferedAction(NamedTuple):
 
 
 class ActionOutcome(NamedTuple):
-    """What an action comes to: its effect, which guards fired, and whether something committed."""
+    """The result of an action: its effect, the guards that fired, whether anything committed."""
 
     effect: Any
     guards: frozenset[str]
@@ -193,7 +193,7 @@ class ActionOutcome(NamedTuple):
 
 
 class SharedMemory:
-    """What one search leaves to the next of the same level and start, whatever its guards.
+    """The memory that one search leaves to the next of the same level and start, with any guards.
 
     Under the numbers of parts: what is offered, what an action comes to. `observed` are what
     observers saw of actions.

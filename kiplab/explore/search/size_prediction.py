@@ -63,12 +63,12 @@ class SizePrediction(msgspec.Struct, frozen=True):
 
     @property
     def megabytes(self) -> int:
-        """What the states take."""
+        """The memory that the states take."""
         return round(self.states * self.pace.state_bytes / 1_000_000)
 
     @property
     def seconds(self) -> int:
-        """How long they take."""
+        """The time that they take."""
         return round(self.states / self.pace.states_per_s)
 
     @property

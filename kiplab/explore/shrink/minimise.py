@@ -55,7 +55,7 @@ class Minimised(msgspec.Struct, frozen=True):
 
     @property
     def sentence(self) -> str:
-        """What was found, in words."""
+        """The result, in words."""
         taken = f"{self.lines} line{'s' * (self.lines != 1)} of {self.lines + self.dropped}"
         kept = f"{taken} are enough to break {self.violated}"
         if not self.minimal:

@@ -14,7 +14,7 @@ from ...plays.stage import Stage
 from ...plays.values import Names, duration
 
 Lines = tuple[Statement, ...]
-"""What a play does, line by line, with its comments and blank lines."""
+"""The lines of a play, with its comments and blank lines."""
 PAIRS_MAX = 60
 """Lines; of longer plays pairs are not tried."""
 SECOND_MS = 1_000
@@ -42,7 +42,7 @@ class Goal(msgspec.Struct, frozen=True):
 
 
 def goal_of(stage: Stage, property: str) -> Goal:
-    """What a run did, as something to be met again."""
+    """The result of a run, as a goal to be met again."""
     return Goal(property, all(_excuses(stage, property)))
 
 

@@ -75,11 +75,11 @@ class Consumer(msgspec.Struct, frozen=True, cache_hash=True, kw_only=True):
 
     @property
     def reads_from(self) -> ids.BrokerId:
-        """Whom its next fetch goes to."""
+        """The broker of its next fetch."""
         return self.leader if self.preferred == ids.NO_LEADER else self.preferred
 
     def at(self, node: ids.BrokerId) -> tuple[ids.BrokerId, str, str]:
-        """What every fact begins with that is about this consumer and a broker."""
+        """The first fields of every fact about this consumer and a broker."""
         return node, self.name, self.partition
 
 

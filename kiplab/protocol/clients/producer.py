@@ -85,7 +85,7 @@ class Producer(msgspec.Struct, frozen=True, cache_hash=True, kw_only=True):
         return self.batches[0].at if self.batches else ids.NO_LEADER
 
     def named(self, batch: Batch) -> tuple[str, str, int, int]:
-        """What every fact begins with that is about a batch which no leader has."""
+        """The first fields of every fact about a batch that no leader has."""
         return self.name, self.partition, batch.number, batch.count
 
 

@@ -65,7 +65,7 @@ class HeartbeatController(ZooKeeperController, frozen=True, cache_hash=True):
 
 
 def known_broker(controller: HeartbeatController, broker: BrokerId) -> KnownBroker | None:
-    """What the controller knows of a registered broker; None of any other."""
+    """The controller's state of a registered broker; None of any other."""
     return next((entry for entry in controller.known_brokers if entry.broker == broker), None)
 
 

@@ -216,4 +216,4 @@ CHECKS: tuple[tuple[str, KafkaError, Callable[[_WantedChange], Compared | None]]
     ("343.active-members", KafkaError.INELIGIBLE_REPLICA, _inactive_member),
     ("343.partition-epoch", KafkaError.INVALID_UPDATE_VERSION, _swapped),
 )
-"""(guard, error, check), in order; the clause stands in the check."""
+"""(guard, error, check), in order; the clause is in the check."""

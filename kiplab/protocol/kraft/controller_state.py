@@ -16,7 +16,7 @@ from ..registrations import PartitionRegistration, Registration, registration
 
 
 class HeartbeatState(msgspec.Struct, frozen=True, cache_hash=True):
-    """What only the active controller remembers of a broker; lost at a controller failover.
+    """The active controller's memory of a broker; lost at a controller failover.
 
     Offsets are -1 while unknown. `last_contact_ms` stays 0 in a run without a clock.
     """
@@ -27,7 +27,7 @@ class HeartbeatState(msgspec.Struct, frozen=True, cache_hash=True):
     metadata_offset: ids.MetadataOffset = ids.UNKNOWN_METADATA_OFFSET
     controlled_shutdown_offset: ids.MetadataOffset = ids.UNKNOWN_METADATA_OFFSET
     target_offset: ids.MetadataOffset = ids.UNKNOWN_METADATA_OFFSET
-    """What the controller takes for the offset of the broker's registration, where it is wrong."""
+    """The controller's offset of the broker's registration, where it is wrong."""
 
     @property
     def leaving(self) -> bool:
@@ -49,7 +49,7 @@ class Contact(msgspec.Struct, frozen=True, cache_hash=True):
 
 
 class ControllerTimers(msgspec.Struct, frozen=True, cache_hash=True):
-    """When the elections that wait are held (`elections`); 0 for one that does not wait.
+    """The due times of scheduled elections (`elections`); 0 for one that is not scheduled.
 
     Always 0 in a run without a clock.
     """
@@ -84,7 +84,7 @@ class Controller(msgspec.Struct, frozen=True, cache_hash=True):
     checks_from_ms: ids.Milliseconds = 0
     """With contacts it is looked for silent brokers from then on, again and again."""
     active_since_ms: ids.Milliseconds = 0
-    """When it took over, as far as a clock tells."""
+    """The time at which it took over, in a run with a clock."""
 
     @property
     def controller_epoch(self) -> ids.ControllerEpoch:
@@ -104,7 +104,7 @@ def last_known_offset(controller: Controller) -> ids.MetadataOffset:
 
 
 def heartbeat(controller: Controller, broker: ids.BrokerId) -> HeartbeatState | None:
-    """What the sitting controller knows of `broker`, or None.
+    """The active controller's memory of `broker`, or None.
 
     Source: BrokerHeartbeatManager.brokers (3.5.0).
     """

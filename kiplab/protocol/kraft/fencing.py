@@ -36,7 +36,7 @@ from .sessions import activated, forgotten, has_contacts, with_heartbeat
 def fencing_records(
     controller: Controller, registration: Registration, features: Features
 ) -> list[Record]:
-    """Out of every ISR first, the fence record last.
+    """Records that remove it from every ISR, then the fence record.
 
     Source: ReplicationControlManager.handleBrokerFenced (3.5.0).
     """
@@ -61,7 +61,7 @@ def unfencing_records(
 def shutdown_records(
     controller: Controller, registration: Registration, features: Features
 ) -> list[Record]:
-    """Out of every ISR; before that the flag, which is persistent from metadata version 3.3-IV3.
+    """The flag, which is persistent from metadata version 3.3-IV3, then removal from every ISR.
 
     Source: ReplicationControlManager.handleBrokerInControlledShutdown (3.5.0).
     """

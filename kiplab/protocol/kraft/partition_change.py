@@ -26,7 +26,7 @@ Acceptable = Callable[[BrokerId], bool]
 
 
 class Election(StrEnum):
-    """How a leader may be chosen."""
+    """The ways to choose a leader."""
 
     ONLINE = "online"
     PREFERRED = "preferred"
@@ -34,7 +34,7 @@ class Election(StrEnum):
 
 
 class Targets(msgspec.Struct, frozen=True):
-    """What the partition is meant to become; None means "as it is"."""
+    """The target of the partition; None means "as it is"."""
 
     isr: tuple[BrokerId, ...] | None = None
     replicas: tuple[BrokerId, ...] | None = None
@@ -107,7 +107,7 @@ def build(
 
 
 def ordinary(partition: PartitionRegistration, code: Code) -> Election:
-    """How the controller itself elects; KRaft did not read the configuration before 3.9.
+    """The controller's own way to elect; KRaft did not read the configuration before 3.9.
 
     Source: ReplicationControlManager.generateLeaderAndIsrUpdates (3.9.0-rc3), where it asks
     ConfigurationControlManager.uncleanLeaderElectionEnabledForTopic.

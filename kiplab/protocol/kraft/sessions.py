@@ -71,11 +71,11 @@ def with_heartbeat(controller: Controller, state: HeartbeatState) -> Controller:
 
 
 CHECK_MS = SESSION_TIMEOUT_MS // 8
-"""How often it is looked for brokers that were silent for too long:
+"""The period of the check for brokers that were silent for too long:
 QuorumController.maybeFenceStaleBrokerPeriodNs.
 """
 NEXT_CHECK_MS = 10
-"""How long after one was found it is looked for another: PeriodicTaskControlManager."""
+"""The pause after one was found until the next check: PeriodicTaskControlManager."""
 
 
 class NotedSession(NamedTuple):
@@ -100,9 +100,9 @@ def has_contacts(code: CodeVersion) -> bool:
 def noted(
     controller: Controller, broker: BrokerId, epoch: BrokerEpoch, now_ms: int | None
 ) -> Controller:
-    """`controller` after a heartbeat, whatever the answer.
+    """`controller` after a heartbeat, for any answer.
 
-    The same object where that can make no difference: an epoch of the past comes to nothing.
+    The same object where that makes no difference: an epoch of the past has no effect.
 
     Source: ClusterControlManager.trackBrokerHeartbeat (4.0.2).
     """
@@ -150,7 +150,7 @@ def out_of_contact(controller: Controller, now_ms: int | None) -> tuple[BrokerId
 
 
 def next_check_ms(controller: Controller, not_before_ms: int) -> int:
-    """When it is looked next for brokers that were silent for too long.
+    """The time of the next check for brokers that were silent for too long.
 
     Source: PeriodicTaskControlManager.reschedule (4.0.2).
     """
@@ -193,7 +193,7 @@ def activated(controller: Controller, code: CodeVersion, now_ms: Milliseconds) -
 
 
 def carried_over(controller: Controller, features: Features) -> Controller:
-    """`controller` with the memory that its code has, where that is another one than before.
+    """`controller` with its memory in the form of its code, if that form has changed.
 
     A real controller restarts for an upgrade, and begins anew; here every session of 3.9 is kept.
 

@@ -25,7 +25,7 @@ from .replication_messages import *  # noqa: F403
 from .zookeeper_messages import *  # noqa: F403
 
 FILES = (replication_messages, broker_messages, zookeeper_messages, heartbeat_messages)
-"""Where messages are written down, in the order in which all of them are listed."""
+"""The modules of messages, in the order in which all of them are listed."""
 
 
 def _written_in(file: ModuleType) -> Iterator[type[ApiMessage]]:

@@ -22,7 +22,7 @@ IsrOf = Callable[[ids.PartitionName], tuple[ids.BrokerId, ...]]
 
 
 class Against(StrEnum):
-    """What the receiver of a request compares it with; for those who explain the answer."""
+    """The receiver's side of a comparison with a request; for explanations of the answer."""
 
     PARTITION = "partition"
     """The controller's state of each partition, and the registrations of the proposed ISR."""
@@ -34,7 +34,7 @@ class Against(StrEnum):
 
 
 class Api(msgspec.Struct, frozen=True, kw_only=True):
-    """What a request and its answer have in common: they share one of these.
+    """The common part of a request and its answer: they share one of these.
 
     Messages of one `lane` between two processes arrive in the order they were sent. `label` is the
     name that people read, Kafka's where it has one, and `noun` the word for it in the label of a
@@ -84,7 +84,7 @@ class ApiRequest(ApiMessage, frozen=True, cache_hash=True):
         raise NotImplementedError(f"{cls.__name__} has no version_sent; say which version is sent")
 
     def details(self) -> Iterable[str]:
-        """What its fields say, a line each: ``"leader epoch 5, last fetched epoch 4"``."""
+        """Its fields in words, a line each: ``"leader epoch 5, last fetched epoch 4"``."""
         return ()
 
 
@@ -123,7 +123,7 @@ class GatedRequest(ApiRequest, frozen=True, cache_hash=True):
 
 
 class ControlRequest(GatedRequest, frozen=True, cache_hash=True, kw_only=True):
-    """What the three requests of a controller begin with.
+    """The first fields of the three requests of a controller.
 
     `broker_epoch` is the receiver's, as the controller knew it when it put the request into its
     queue; -1 where the version has none.

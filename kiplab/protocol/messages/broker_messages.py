@@ -80,7 +80,7 @@ class BrokerHeartbeatRequest(ApiRequest, frozen=True, tag="broker-heartbeat", kw
 
 
 class BrokerHeartbeatResponse(ApiResponse, frozen=True, tag="broker-heartbeat-reply", kw_only=True):
-    """What the controller makes of the broker."""
+    """The controller's decision about the broker."""
 
     api: ClassVar[Api] = BROKER_HEARTBEAT
 

@@ -30,7 +30,7 @@ class IsrMember(msgspec.Struct, frozen=True, cache_hash=True):
 
 
 class AlterPartitionItem(msgspec.Struct, frozen=True, cache_hash=True):
-    """What a leader asks for one partition, ``"orders-0"``."""
+    """A leader's request for one partition, ``"orders-0"``."""
 
     partition: ids.PartitionName
     leader_epoch: ids.LeaderEpoch
@@ -127,7 +127,7 @@ class AlterPartitionResult(msgspec.Struct, frozen=True, cache_hash=True):
 
     @classmethod
     def granted(cls, state: PartitionRegistration) -> "AlterPartitionResult":
-        """What a controller holds of the partition now."""
+        """The controller's state of the partition now."""
         return cls(
             partition=state.name,
             leader=state.leader,

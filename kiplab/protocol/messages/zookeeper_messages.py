@@ -37,7 +37,7 @@ _STATE_CHANGES = "the controller writes it to state-change.log, a file of its ow
 
 
 class PartitionStatus(msgspec.Struct, frozen=True, cache_hash=True):
-    """What the answer to a control request says of one partition."""
+    """The result for one partition in the answer to a control request."""
 
     partition: ids.PartitionName
     error: KafkaError = KafkaError.NONE

@@ -143,7 +143,7 @@ def give_up_waiting(broker: Broker) -> Broker:
 
 
 def retry(broker: Broker, features: Features) -> BrokerEffect:
-    """Nobody has answered, or with an error for the whole request: send what there is again.
+    """No answer came, or an error for the whole request: send the waiting items again.
 
     Source: DefaultAlterPartitionManager.sendRequest (3.5.0), the retry it schedules.
     """

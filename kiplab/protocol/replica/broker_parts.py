@@ -32,7 +32,7 @@ from .broker_state import Broker, DurableReplica, Replica, Volatile, log_of
 
 
 class Here(msgspec.Struct, frozen=True):
-    """Where a leader rule runs: who it is, what code it has, what it can see, what time it is.
+    """The place of a leader rule: its broker, its code, its view, the time.
 
     `now_ms` is None in a run without a clock: then "in time" means "caught up with the leader".
     """
@@ -66,7 +66,7 @@ class Here(msgspec.Struct, frozen=True):
 
 
 ReplicaEffect = tuple[Replica, tuple[Fact, ...]]
-"""How a broker plays a partition after a rule, and what it reports."""
+"""A broker's role for a partition after a rule, and the facts."""
 BrokerEffect = tuple[Broker, tuple[Send, ...], tuple[Fact, ...]]
 """The broker after a rule, what it sends, what it reports."""
 
@@ -81,7 +81,7 @@ def process_of(broker: Broker) -> Volatile:
 
 
 def here(broker: Broker, features: Features, now_ms: int | None) -> Here:
-    """What a rule on this broker may know.
+    """The view of a rule on this broker.
 
     Source: KRaftMetadataCache, as Partition is given it (3.5.0), and the broker's own code.
     """

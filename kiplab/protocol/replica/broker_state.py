@@ -26,7 +26,7 @@ UNKNOWN_OFFSET = ids.Offset(-1)
 
 
 class Loss(StrEnum):
-    """What a crash takes with it."""
+    """The loss in a crash."""
 
     NOTHING = "nothing"
     """The process died; the operating system still has the page cache."""
@@ -45,7 +45,7 @@ class DurableReplica(msgspec.Struct, frozen=True, cache_hash=True):
 
 
 class Durable(msgspec.Struct, frozen=True, cache_hash=True):
-    """What a broker finds when it starts again: replicas sorted by partition."""
+    """The state that a broker reads when it starts again: replicas sorted by partition."""
 
     replicas: tuple[DurableReplica, ...] = ()
 
@@ -98,10 +98,10 @@ class IsrState(msgspec.Struct, frozen=True, cache_hash=True):
 
 
 class Leading(msgspec.Struct, frozen=True, cache_hash=True):
-    """What only the leader of a partition keeps."""
+    """The state that only the leader of a partition keeps."""
 
     start_offset: ids.Offset
-    """Where the current leader epoch starts in the leader's log."""
+    """The start of the current leader epoch in the leader's log."""
     isr_state: IsrState
     remotes: tuple[RemoteReplica, ...]
     controller_epoch: ids.ControllerEpoch | None = None
@@ -132,7 +132,7 @@ class Lifecycle(StrEnum):
 
 
 class Timers(msgspec.Struct, frozen=True, cache_hash=True):
-    """When each periodic task is due next, in milliseconds; all 0 without a clock."""
+    """The next due time of each periodic task, in milliseconds; all 0 without a clock."""
 
     heartbeat: ids.Milliseconds = 0
     fetch: ids.Milliseconds = 0
@@ -176,7 +176,7 @@ class Volatile(msgspec.Struct, frozen=True, cache_hash=True):
     stopped: tuple[ids.PartitionName, ...] = ()
     """Followed partitions whose fetcher a StopReplica has stopped, sorted: the replica stays."""
     shutdown_tries: ids.Count = 0
-    """How often this process has asked a controller on a broker for its controlled shutdown."""
+    """The number of this process's ControlledShutdown requests to a controller on a broker."""
     isr_changes: tuple[ids.PartitionName, ...] = ()
     """Partitions whose ISR this process has written to ZooKeeper and not announced yet, sorted."""
     state: MembershipState | None = None
@@ -209,7 +209,7 @@ def log_of(broker: Broker, partition: str) -> Log:
 
 
 def replica_of(broker: Broker, partition: str) -> Replica | None:
-    """How the running process plays `partition`, or None.
+    """The running process's replica of `partition`, or None.
 
     Source: ReplicaManager.onlinePartition (3.5.0).
     """
@@ -226,11 +226,11 @@ LAG_CHECK_MS = 15_000
 CHECKPOINT_MS = 5_000
 """replica.high.watermark.checkpoint.interval.ms"""
 FLUSH_MS = 30_000
-"""What a Linux page cache keeps dirty pages for by default; Kafka itself does not force it."""
+"""The default time for dirty pages in a Linux page cache; Kafka itself does not force it."""
 
 
 def first_timers(now_ms: int | None) -> Timers:
-    """When a process that starts now has its first rounds; all 0 without a clock.
+    """The times of the first rounds of a process that starts now; all 0 without a clock.
 
     Source: ReplicaManager.startup and startHighWatermarkCheckPointThread (3.5.0).
     """

@@ -30,7 +30,7 @@ LIST_OFFSETS = "list-offsets"
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """Whom a client asks, for which partition, under which leader epoch."""
+    """A client's request: the broker, the partition, the leader epoch."""
 
     here: Here
     replica: Replica | None
@@ -44,14 +44,14 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 class Records(msgspec.Struct, frozen=True):
-    """What a consumer gets: `records` begin at its position; without epochs there is nothing."""
+    """A consumer's records: `records` begin at its position; without epochs there is nothing."""
 
     records: log.Log
     high_watermark: Offset
     last_stable: Offset | None = None
     """Up to where a consumer may read that reads only what is committed; None for others."""
     aborted: tuple[tuple[Offset, Offset], ...] = ()
-    """What such a consumer skips."""
+    """The records that such a consumer skips."""
 
 
 def question(

@@ -93,9 +93,9 @@ def serve_fetch(
 def read(
     here: Here, replica: Replica | None, mine: log.Log, request: FetchRequest
 ) -> tuple[Send, tuple[Fact, ...], bool]:
-    """What the leader answers, its refusal if it refuses, and whether it will note the fetch.
+    """The leader's answer, its refusal if any, and whether it will note the fetch.
 
-    Not where it refuses, or where the logs part. Nothing is changed yet.
+    It does not note a refused fetch, nor one after which the logs diverge. Nothing changes yet.
 
     Source: Partition.fetchRecords up to readFromLocalLog (3.5.0, 3.9.0-rc3).
     """
@@ -137,7 +137,7 @@ def go_on(
     features: Features,
     overtaken: Replica | None = None,
 ) -> broker_parts.BrokerEffect:
-    """What the leader makes of a fetch that it has noted in `replica`; `before` is from before it.
+    """The leader's reaction to a fetch that it has noted in `replica`; `before` is from before it.
 
     A proposal that the AlterPartition manager does not take is withdrawn before the high watermark
     is looked at, so it holds nothing back. For `overtaken` see `isr_proposals.propose_expand`.

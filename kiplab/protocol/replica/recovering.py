@@ -48,7 +48,7 @@ def noted(here: Here, before: Replica | None, after: Replica) -> tuple[LeaderRec
 
 
 def recovery_fact(here: Here, replica: Replica, phase: RecoveryPhase) -> LeaderRecovery:
-    """How far the recovery of a partition that this broker leads is.
+    """The phase of the recovery of a partition that this broker leads.
 
     Source: none; it stands for a line in the log of a broker that would recover.
     """

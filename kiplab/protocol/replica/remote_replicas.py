@@ -26,7 +26,7 @@ LAG_TIME_MAX_MS = 30_000
 
 
 def leading_of(replica: Replica) -> Leading:
-    """What a leader keeps; a rule of the leader is asked only where there is one.
+    """The leader's state; a rule of the leader runs only where there is one.
 
     Source: none; it stands for the state of a kafka.cluster.Partition that leads.
     """
@@ -35,7 +35,7 @@ def leading_of(replica: Replica) -> Leading:
 
 
 def remote_of(leading: Leading, broker: BrokerId) -> RemoteReplica:
-    """What is known of a follower: if nothing is, no log end, and no time at which it had caught
+    """The state of a follower: if it is unknown, no log end, and no time at which it had caught
     up.
 
     Source: Partition.getReplica (3.5.0).

@@ -43,7 +43,7 @@ replica."""
 
 
 def registered_brokers(turn: ControllerTurn) -> tuple[LiveBroker, ...]:
-    """Who is registered, with the epochs that this controller can know.
+    """The registered brokers, with the epochs that this controller can know.
 
     Source: KafkaZkClient.getAllBrokerAndEpochsInCluster (2.2.2), getAllBrokersInCluster (2.1.1).
     """

@@ -37,7 +37,7 @@ STOPS_TOGETHER = (2, 3)
 
 
 class RequestBatch:
-    """What is to be sent of one change, until it is put into the queues.
+    """The requests of one change, until they are put into the queues.
 
     Source: ControllerBrokerRequestBatch (2.1.1 to 3.4.1).
     """

@@ -27,7 +27,7 @@ from .ensemble_writes import Create, Delete, SetData, Together, ZooKeeperError
 from .zookeeper_controller import ZooKeeperController, hosted_by
 
 FIRST_EPOCH = ControllerEpoch(0)
-"""What /controller_epoch is created with: the first controller's is one higher."""
+"""The initial value of /controller_epoch: the first controller's is one higher."""
 OFFLINE_WHEN_TAKING_OVER = (2, 3)
 """From this code on a controller that takes over takes dead brokers out of the ISRs; before, only
 those whose end it sees itself."""

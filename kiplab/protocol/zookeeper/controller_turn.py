@@ -97,7 +97,7 @@ class ControllerTurn(NamedTuple):
         return self.refusal(request, error, guard, epochs)
 
     def done(self, *sends: Send) -> Together[ZooKeeperController]:
-        """What comes of the whole event."""
+        """The result of the whole event."""
         return Together(self.controller, self.ensemble, sends, self.fired, self.facts)
 
 
@@ -171,7 +171,7 @@ def write_state(
 
 
 def state_znode(turn: ControllerTurn, state: PartitionRegistration) -> PartitionStateZnode:
-    """What this controller writes of a partition.
+    """This controller's znode of a partition.
 
     Source: TopicPartitionStateZNode.encode (2.1.1 to 3.4.1).
     """

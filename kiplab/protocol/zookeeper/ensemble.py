@@ -93,7 +93,7 @@ class Ensemble(msgspec.Struct, frozen=True, cache_hash=True):
 
     @property
     def controller_epoch(self) -> ids.ControllerEpoch:
-        """What /controller_epoch holds; 0 before the first election."""
+        """The value of /controller_epoch; 0 before the first election."""
         znode = find(self, CONTROLLER_EPOCH_PATH)
         if znode is None or not isinstance(znode.data, ControllerEpochZnode):
             return ids.ControllerEpoch(0)

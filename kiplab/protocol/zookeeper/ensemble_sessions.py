@@ -84,7 +84,7 @@ def end_session(ensemble: Ensemble, session: SessionId) -> Transacted:
 
 
 class ZnodeRead(NamedTuple):
-    """What was asked for, or the error that says why there is nothing."""
+    """The requested value, or the error."""
 
     ensemble: Ensemble
     znode: Znode | None = None

@@ -98,7 +98,7 @@ OperationResult = Stat | str | None
 
 
 class Transacted(NamedTuple):
-    """What came of a transaction."""
+    """The result of a transaction."""
 
     ensemble: Ensemble
     results: tuple[OperationResult, ...] = ()

@@ -31,7 +31,7 @@ from .ensemble import Ensemble, find
 from .ensemble_writes import Create, SetData, Together, ZooKeeperError, transact
 
 ANNOUNCE_ISR_MS = 2_500
-"""How often a broker looks whether it has changes of an ISR to announce."""
+"""The period of a broker's check for ISR changes to announce."""
 
 
 EnsembleEffect = tuple[Ensemble, tuple[Send, ...], tuple[Fact, ...]]

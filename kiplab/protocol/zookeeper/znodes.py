@@ -62,7 +62,7 @@ class PartitionStateZnode(msgspec.Struct, frozen=True, cache_hash=True, tag="par
 
 
 class ReplicaAssignment(msgspec.Struct, frozen=True, cache_hash=True):
-    """Where the replicas of one partition are, and which of them come and go."""
+    """The replicas of one partition, and those that are added or removed."""
 
     partition: ids.PartitionName
     replicas: tuple[ids.BrokerId, ...]
@@ -112,7 +112,7 @@ ZnodeData = (
 
 
 class Stat(msgspec.Struct, frozen=True, cache_hash=True):
-    """What ZooKeeper says of a znode: org.apache.zookeeper.data.Stat, the fields that Kafka reads.
+    """The Stat of a znode: org.apache.zookeeper.data.Stat, the fields that Kafka reads.
 
     `version` is a PartitionEpoch because of a partition's state it is just that.
     """
@@ -137,14 +137,14 @@ class Znode(msgspec.Struct, frozen=True, cache_hash=True):
 
 
 class WatchKind(StrEnum):
-    """What a watch waits for: the znode itself, or its children."""
+    """The subject of a watch: the znode itself, or its children."""
 
     DATA = "data"
     CHILDREN = "children"
 
 
 class WatchEventType(StrEnum):
-    """What a watch says; of what was changed into what, it says nothing."""
+    """The type of a watch event; it has neither the old nor the new value."""
 
     CREATED = "NodeCreated"
     DELETED = "NodeDeleted"

@@ -30,7 +30,7 @@ class LiveBroker(msgspec.Struct, frozen=True, cache_hash=True):
 
 
 class BrokerChannel(msgspec.Struct, frozen=True, cache_hash=True):
-    """What a controller still has to tell one broker; the head is sent until it is answered."""
+    """The requests queued for one broker; the head is sent until it is answered."""
 
     broker: ids.BrokerId
     queue: tuple[QueuedRequest, ...] = ()

@@ -59,7 +59,7 @@ class ElectionResult(NamedTuple):
 
 
 Strategy = Callable[[ControllerTurn, PartitionRegistration], ElectionResult]
-"""Who is to lead a partition, given its state in ZooKeeper."""
+"""The next leader of a partition, given its state in ZooKeeper."""
 
 
 class Elections(NamedTuple):
@@ -274,7 +274,7 @@ def _led_by(
 
 
 def assignments(turn: ControllerTurn) -> dict[str, znodes.ReplicaAssignment]:
-    """Where the replicas of each partition are, by its name.
+    """The replicas of each partition, by its name.
 
     Source: KafkaZkClient.getReplicaAssignmentForTopics (2.1.1 to 3.4.1).
     """
