@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 SUFFIXES = (".html", ".svg", ".png", ".json", ".csv", ".txt")
-"""What a matrix can be written as."""
+"""The forms in which a matrix can be written."""
 
 
 class GuardMatrix(Matrix, frozen=True):
-    """What `kiplab.matrix` found, and ways to look at it."""
+    """The result of `kiplab.matrix`, and ways to look at it."""
 
     def run(self, *off: str) -> Run:
         """The shortest counterexample where these are off, run: ``run("841").timeline()``.

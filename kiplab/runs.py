@@ -199,7 +199,7 @@ def ladder(*runs: Run, **options: Any) -> Figure:
 
 
 def differences(one: Run, other: Run, *, at: int | None = None) -> pd.DataFrame:
-    """What differs between two runs at moment `at`; without one, where they part and at the end.
+    """The differences of two runs at moment `at`; without one, where they part and at the end.
 
     Columns: moment, where (a partition, a broker, the controller, the run), what, and the two
     runs' values, each under its rules. Raises ValueError for a moment that there is none of,

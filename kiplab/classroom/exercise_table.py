@@ -19,7 +19,7 @@ WAYS = {
     SAME: "About the same: by less than a factor of two.",
     NEVER: "It cannot happen, before or after.",
 }
-"""What may become of a rate; their words are the choices of every question."""
+"""The fates of a rate; their words are the choices of every question."""
 Verdict = str | tuple[str, dict[str, Any]]
 """The key of an outcome of the exercise, and the values that its sentences name."""
 
@@ -62,7 +62,7 @@ class Idea(msgspec.Struct, frozen=True, array_like=True):
 
 
 class AnswerOutcome(msgspec.Struct, frozen=True, array_like=True):
-    """What is said of an answer that is judged as a whole."""
+    """The feedback to an answer that is judged as a whole."""
 
     points: int
     message: str
@@ -199,7 +199,7 @@ def exercise(id: str) -> Exercise:
 
 
 def what_if_id(letter: str) -> str:
-    """What a prediction of a what-if is kept under."""
+    """The key of a prediction of a what-if."""
     return f"fleet/what-if-{letter.lower()}"
 
 

@@ -22,7 +22,7 @@ TRIES_MAX, ANSWER_MAX = 20, 2_000
 answer.
 """
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""What a file raises that holds something else than work."""
+"""The error for a file that is no work."""
 
 
 class Try(msgspec.Struct, frozen=True):
@@ -68,7 +68,7 @@ depends on the number of attempts.
 
 
 def work_file() -> Path:
-    """Where the student's work is kept."""
+    """The file of the student's work."""
     return Path(os.environ.get(VARIABLE) or FILE)
 
 

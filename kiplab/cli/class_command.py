@@ -8,7 +8,7 @@ SUFFIXES = (".html", ".json", ".csv", ".txt")
 
 
 def add_class_options(parser: argparse.ArgumentParser) -> None:
-    """What `kiplab class` takes."""
+    """The options of `kiplab class`."""
     parser.add_argument(
         "folder",
         metavar="FOLDER",

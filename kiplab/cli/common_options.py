@@ -22,7 +22,7 @@ DONE, FAILED, BAD_INPUT, LACKING, UNFINISHED = 0, 1, 2, 3, 4
 
 
 class CommandError(Exception):
-    """What ends a command: a sentence for people, and the exit code."""
+    """The end of a command: a sentence for people, and the exit code."""
 
     def __init__(self, sentence: str, code: int = BAD_INPUT) -> None:
         super().__init__(sentence)
@@ -139,7 +139,7 @@ def print_json(value: object) -> int:
 
 
 def print_found(written: Any, options: argparse.Namespace) -> int:
-    """What was found: its JSON, where it is kept, or its text; returns the exit code."""
+    """The result: its JSON, where it is kept, or its text; returns the exit code."""
     if options.json:
         return print_json(written.report())
     if options.out is not None:

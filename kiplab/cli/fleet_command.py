@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def add_fleet_options(parser: argparse.ArgumentParser) -> None:
-    """What `kiplab fleet` takes: run, report, story or verify, each with options of its own."""
+    """Commands of `kiplab fleet`: run, report, story or verify, each with options of its own."""
     from ..fleet.parameters.fleet_study import presets
     from ..fleet.pipeline.work_orders import METHODS
 

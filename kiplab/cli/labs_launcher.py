@@ -25,7 +25,7 @@ class LabsError(Exception):
 
 
 class Copied(msgspec.Struct, frozen=True):
-    """What one copying did, as sorted file names. `kept`: changed by the student, shipped newer."""
+    """One copying, as sorted file names. `kept`: changed by the student, shipped newer."""
 
     new: tuple[str, ...] = ()
     updated: tuple[str, ...] = ()
@@ -53,7 +53,7 @@ def labs_folder() -> Path:
 
 
 def shipped_labs() -> Path:
-    """Where the labs come from: inside an installed wheel, or labs/ of a checkout.
+    """The source of the labs: inside an installed wheel, or labs/ of a checkout.
 
     Raises LabsError when they are in neither.
     """

@@ -8,7 +8,7 @@ from .common_options import FAILED, LACKING, CommandError, code_of, print_json
 
 
 def add_real_options(parser: argparse.ArgumentParser) -> None:
-    """What `kiplab real` takes."""
+    """The options of `kiplab real`."""
     parser.add_argument("play", metavar="NAME|FILE|TOKEN", help="what to run")
     with_zookeeper = f"for a play with ZooKeeper {', '.join(judged_releases.ZOOKEEPER_PATCHES)}"
     releases = f"{', '.join(judged_releases.LAST_PATCH)}, {with_zookeeper}"

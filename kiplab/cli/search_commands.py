@@ -41,7 +41,7 @@ def _add_question(parser: argparse.ArgumentParser) -> None:
 
 
 def _question_of(options: argparse.Namespace) -> Question:
-    """What the options ask.
+    """The question of the options.
 
     Raises ExploreError for a level, property, bound or limit that cannot be.
     """
@@ -81,7 +81,7 @@ def bounds_of(texts: Iterable[str]) -> dict[str, int]:
 
 
 def add_explore(parser: argparse.ArgumentParser) -> None:
-    """What `kiplab explore` takes beside a play and features."""
+    """The options of `kiplab explore` beside a play and features."""
     _add_question(parser)
     parser.add_argument("--seconds", type=float, metavar="S", help="stop after that long")
     parser.add_argument("--memory", type=int, metavar="MB", help="stop at that size; 2000 MB")
@@ -126,7 +126,7 @@ def _print_explored(explored: Explored) -> None:
 
 
 def add_matrix(parser: argparse.ArgumentParser) -> None:
-    """What `kiplab matrix` takes beside a play and features."""
+    """The options of `kiplab matrix` beside a play and features."""
     parser.add_argument("--guards", metavar="A,B,...", help="up to 6; by default 841,903 and more")
     _add_question(parser)
     parser.add_argument("--seconds", type=float, metavar="S", help="stop each search after that")
@@ -198,7 +198,7 @@ def _tell_cells(done: int, of: int) -> None:
 
 
 def add_minimise(parser: argparse.ArgumentParser) -> None:
-    """What `kiplab minimise` takes beside a play and features."""
+    """The options of `kiplab minimise` beside a play and features."""
     parser.add_argument("--property", metavar="ID", help="what is to go on breaking")
     parser.add_argument("-o", "--out", metavar="FILE", help="write the play there as well")
 

@@ -18,7 +18,7 @@ SUFFIXES = (".html", ".svg", ".png", ".json", ".csv", ".txt")
 
 
 def add_timeline_options(parser: argparse.ArgumentParser) -> None:
-    """What `kiplab timeline` takes beside a play and features."""
+    """The options of `kiplab timeline` beside a play and features."""
     parser.add_argument("-o", "--out", required=True, help=f"a file: {' '.join(SUFFIXES)}")
     parser.add_argument("--partition", metavar="NAME", help="the partition to follow")
     parser.add_argument("--between", metavar="A:B", help="only the moments from A to B")

@@ -38,7 +38,7 @@ _USAGE = (
 
 
 class ExpectSubject(NamedTuple):
-    """What an `expect` line may speak of."""
+    """The subjects of an `expect` line."""
 
     words: tuple[WordCheck, ...]
     """After its own word."""
@@ -67,7 +67,7 @@ def judge(stage: Stage, statement: Statement, line: int) -> Expectation:
 
 
 def _wrong(stage: Stage, words: tuple[str, ...], statement: Statement) -> str:
-    """What was found instead; empty when all is as expected."""
+    """The actual state instead; empty when all is as expected."""
     state = _state(stage, words)
     wrong = [
         f"{key} is {state[key]}"

@@ -68,7 +68,7 @@ class MoveWord(NamedTuple):
 
 
 class MoveForm(NamedTuple):
-    """What a line says of a move."""
+    """The words of a line for a move."""
 
     move: type[Any]
     words: tuple[MoveWord, ...]
@@ -76,7 +76,7 @@ class MoveForm(NamedTuple):
 
     @property
     def verb(self) -> str:
-        """What a play calls it."""
+        """Its name in a play."""
         return verb_of(self.move)
 
     @property

@@ -50,7 +50,7 @@ class RequestWord(NamedTuple):
 
 
 class RequestForm(NamedTuple):
-    """What is said of a request, or of one of the partitions that it asks for."""
+    """The words for a request, or for one of its partitions."""
 
     struct: type[Any]
     words: tuple[RequestWord, ...]
@@ -181,7 +181,7 @@ def _form_of(hint: Any, where: str) -> ValueForm:
 
 
 def form_of(struct: type[msgspec.Struct]) -> RequestForm:
-    """What a line says of a request.
+    """The words of a line for a request.
 
     Raises TypeError, naming struct and field, for a number that doesn't say what it counts, for a
     field whose type has no form, and for a word that would say two fields.
@@ -276,7 +276,7 @@ def keys_of(form: RequestForm, value: Any) -> Iterator[tuple[str, str]]:
 
 
 ITEMS_MAX = 12
-"""How many partitions one request may name."""
+"""The number of partitions that one request may name."""
 
 
 def raw_request(

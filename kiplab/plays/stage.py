@@ -82,7 +82,7 @@ class Stage(msgspec.Struct, frozen=True):
 
     @property
     def moment(self) -> int:
-        """How many lines have moved the cluster."""
+        """The number of lines that have moved the cluster."""
         return self.performed[-1].moment if self.performed else 0
 
     def events_of(self, performed: Performed) -> tuple[Event, ...]:

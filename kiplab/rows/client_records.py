@@ -27,7 +27,7 @@ class EpochRecords(msgspec.Struct, frozen=True):
 
     @property
     def count(self) -> int:
-        """How many records."""
+        """The number of records."""
         return self.last - self.first + 1
 
 

@@ -160,7 +160,7 @@ _ControllerMark = Literal[
 ]
 _RunMark = Literal["broken", "not applicable", "happened"]
 MarkKind = Literal[_ProcessMark, _LogMark, _IsrMark, _ClientMark, _ControllerMark, _RunMark]
-"""What a mark may say."""
+"""The kinds of marks."""
 
 
 class MarkRow(msgspec.Struct, frozen=True):
@@ -226,7 +226,7 @@ class LogRow(msgspec.Struct, frozen=True):
 
 
 class Meta(msgspec.Struct, frozen=True):
-    """What the run was and what it amounts to.
+    """The run and its result.
 
     `name` is the play's, without a path; `end` is where the x axis ends.
     `guards` are the ids of the guards that act on the controller, `switched` the overrides.
@@ -280,7 +280,7 @@ class Rows(msgspec.Struct, frozen=True, dict=True):
     events: tuple[EventRow, ...]
     metrics: tuple[MetricRow, ...] = ()
     clients: tuple[MessageRow, ...] = ()
-    """What clients asked brokers: the sender is a client, and what it learnt is the outcome."""
+    """Requests of clients to brokers: the sender is a client, and what it learnt is the outcome."""
     logs: tuple[LogRow, ...] = ()
 
     @cached_property

@@ -59,7 +59,7 @@ def _seen(rows: Rows, x: int) -> set[Hashable]:
 
 
 def differences(one: Rows, other: Rows, *, at: int | None = None) -> tuple[Difference, ...]:
-    """What differs at moment `at`; without one, where the runs part and how they end.
+    """The differences at moment `at`; without one, where the runs part and how they end.
 
     A run that ended before `at` stays as it ended. Raises ValueError for a moment that neither
     run has.

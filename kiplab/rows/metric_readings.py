@@ -22,7 +22,7 @@ _Read = dict[tuple[int, int], dict[_Key, int]]
 
 
 def metric_rows(shots: Sequence[Snapshot]) -> Iterator[MetricRow]:
-    """What every node reported through the run, metric after metric, node after node."""
+    """The reports of every node through the run, metric after metric, node after node."""
     readings = list(_readings(shots))
     nodes: dict[str, set[BrokerId]] = {name: set() for name in METRICS}
     for name, node in {key for reading in readings for key in reading}:

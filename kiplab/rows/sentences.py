@@ -89,7 +89,7 @@ def table(rows: columns.Rows, partition: str | None = None) -> tuple[list[str], 
 
 
 def log_at(rows: columns.Rows, x: int) -> list[str]:
-    """What operators read in the logs of Kafka at a moment, line by line."""
+    """The log lines of Kafka at a moment, line by line."""
     return [line for e in rows.events if e.x == x for line in _log_of(e)]
 
 

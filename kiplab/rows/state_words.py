@@ -115,7 +115,7 @@ NOTES = {
     "ZooKeeperController.live": "a cache: ZooKeeper may know better",
     "ZooKeeperController.partitions": "a cache: ZooKeeper may know better",
 }
-"""What to know of a field besides its value."""
+"""A note on a field besides its value."""
 
 LEFT_OUT = {
     "Cluster.sent": "counts that only give the next message its name",
@@ -195,4 +195,4 @@ NOTHING = {
     "Volatile.controller": "none yet",
     "RemoteReplica.epoch": "has not fetched yet",
 }
-"""What None means."""
+"""The meaning of None."""

@@ -28,12 +28,12 @@ def played() -> Stage:
 
 
 def rulings() -> list[str]:
-    """What the controller makes of each message: ACCEPTED, or REFUSED."""
+    """The controller's answer to each message: ACCEPTED, or REFUSED."""
     return [ACCEPTED if _refusal(sent) is None else REFUSED for sent in played().performed]
 
 
 def answers_in_words() -> str:
-    """What the controller makes of each message of RUN, a line for each."""
+    """The controller's answer to each message of RUN, a line for each."""
     lines = []
     for number, sent in enumerate(played().performed, 1):
         answer, refusal = "accepted", _refusal(sent)

@@ -24,7 +24,7 @@ BACK = 1
 """The broker that comes back in each of the plays."""
 BEFORE, SINCE = "zk-2.1", "zk-2.2"
 MESSAGES = exercise("bounce/symptoms").letters
-"""What comes late, and the play in which it does."""
+"""The late message, and its play."""
 CHECKS = exercise("bounce/needed").letters
 """A broker compares the epoch of its **m**ail, the control requests; the controller that of a
 ControlledShutdown (**s**); the controller compares epochs when it **l**ooks who is registered.
@@ -85,7 +85,7 @@ def without(letter: str, check: str) -> Stage:
 
 
 def one_check_off() -> str:
-    """What every play comes to with each of CHECKS off: a paragraph for a play."""
+    """The result of every play with each of CHECKS off: a paragraph for a play."""
     paragraphs = []
     for letter, play in MESSAGES.items():
         lines = (f"   without {check}: {sentence(without(letter, check))}" for check in CHECKS)

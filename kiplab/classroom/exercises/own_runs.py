@@ -16,7 +16,7 @@ from .answers import BLANK, AskedRelease, Verdict
 from .check_result import Checked
 
 FORMS = "a Lab, its run, a token, or the events of a play with ; between"
-"""What an answer may be."""
+"""The types of an answer."""
 _NOT_THE_SITUATION = ("", "title", "question", "kafka", "metadata", "off", "on", "manual", "expect")
 _NEVER = ("send ", "upgrade ")
 """Lines that no answer may have: a request that no broker sent, and other rules on the way."""
@@ -28,7 +28,7 @@ class OwnRun(msgspec.Struct, frozen=True):
     judged: Callable[[Stage], Verdict]
 
     def __call__(self, exercise: Exercise, answer: object, _release: AskedRelease) -> Checked:
-        """What happened in the run, with its token. Raises UnfitError for what is no answer."""
+        """The events of the run, with its token. Raises UnfitError for what is no answer."""
         stage = own_run(answer, exercise.begins, exercise.forbidden)
         return exercise.outcome(self.judged(stage), token=token_of(stage))
 

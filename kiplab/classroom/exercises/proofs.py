@@ -104,7 +104,7 @@ for none), and how many of the sixteen sets are proved to suffice.
 SUSPECTS = guard_matrix.DEFAULT_GUARDS
 """One of these is off in each of the clusters."""
 MISSING = {"A": "497.maximal-isr", "B": "903", "C": "631.one-live-incarnation"}
-"""What is off in which cluster."""
+"""The guards that are off in each cluster."""
 _HIDDEN = f"{KAFKA}, one rule missing"
 
 

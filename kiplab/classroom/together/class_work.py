@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SUFFIXES = (".html", ".json", ".csv", ".txt")
-"""What the work of a class can be written as."""
+"""The forms in which the work of a class can be written."""
 HEADS = ("lab", "id", "title", "kind", "what", "count", "of", "right")
 WHO = "who"
 """The column with names, where names are asked for."""
@@ -44,7 +44,7 @@ class ClassWork:
 
     @property
     def students(self) -> int:
-        """How many have handed in something that can be read."""
+        """The number of students with readable work."""
         return self.counts.students
 
     @property
