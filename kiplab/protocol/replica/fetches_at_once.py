@@ -1,4 +1,4 @@
-"""Two fetches at once: one judges a proposal, and the other is noted before it is written down.
+"""Two fetches at once: the first leads to a proposal, the second is noted before that is written.
 
 A broker has several threads for requests, and changes its state of a follower without the
 partition's lock (3.2 to 3.6). A thread that holds the lock and is about to propose a follower may
