@@ -10,13 +10,14 @@ import os
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from kiplab.cli.command import main
 from kiplab.rows.columns import Rows
 from tests.kafka_14139 import rows_on
 
@@ -30,6 +31,9 @@ COLLECTED = pytest.StashKey[list[str]]()
 REPETITION = pytest.StashKey[list[tuple[str, str]]]()
 """The ids of tests marked `long`, each with the quick test that its marker names."""
 LEFT = pytest.StashKey[int]()
+
+Command = Callable[..., tuple[int, str, str]]
+"""From arguments to exit code, standard output and standard error."""
 
 # A JVM of a test lives for seconds: to compile its code thoroughly takes longer than to run it.
 os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
@@ -162,6 +166,18 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 @pytest.fixture
 def rewrite(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--rewrite"))
+
+
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str]) -> Command:
+    """`kiplab`, asked as from a shell."""
+
+    def asked(*arguments: object) -> tuple[int, str, str]:
+        code = main([*map(str, arguments)])
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return asked
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pytest
 
 from kiplab.classroom.together import class_work
 from kiplab.cli import class_command
-from kiplab.cli.command import main
+from tests.conftest import Command
 
 WORK = {"predictions": {"start/slow-request": "It accepts broker 2, and leaves broker 3 out."}}
 
@@ -22,27 +22,17 @@ def folder(tmp_path: Path) -> Path:
     return there
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    code = main(["class", *map(str, arguments)])
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
-
-
-def test_it_prints_the_table_and_names_what_it_left_out(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, out, err = run(capsys, folder)
+def test_it_prints_the_table_and_names_what_it_left_out(folder: Path, command: Command) -> None:
+    code, out, err = command("class", folder)
     assert code == 0
     assert out.startswith("1 student.")
     assert err.startswith("kiplab: not counted: ben.json: it is damaged")
     assert "anna" not in out
-    assert "anna" in run(capsys, folder, "--names")[1]
+    assert "anna" in command("class", folder, "--names")[1]
 
 
-def test_json_is_one_object_and_nothing_else(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, out, _ = run(capsys, folder, "--json")
+def test_json_is_one_object_and_nothing_else(folder: Path, command: Command) -> None:
+    code, out, _ = command("class", folder, "--json")
     report = json.loads(out)
     assert (code, report["students"], len(report["left_out"])) == (0, 1, 1)
     first = report["predictions"][0]
@@ -52,21 +42,17 @@ def test_json_is_one_object_and_nothing_else(
 
 
 @pytest.mark.parametrize("ending", class_command.SUFFIXES)
-def test_it_writes_what_the_name_ends_in(
-    folder: Path, capsys: pytest.CaptureFixture[str], ending: str
-) -> None:
+def test_it_writes_what_the_name_ends_in(folder: Path, command: Command, ending: str) -> None:
     out = folder.parent / f"class{ending}"
-    code, said, _ = run(capsys, folder, "-o", out)
+    code, said, _ = command("class", folder, "-o", out)
     assert code == 0
     assert said.startswith(f"{out}: 1 student.")
     assert out.stat().st_size > 100
 
 
-def test_the_file_it_writes_is_no_student_of_the_next_time(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_file_it_writes_is_no_student_of_the_next_time(folder: Path, command: Command) -> None:
     for _ in range(2):
-        _, _, err = run(capsys, folder, "-o", folder / "class.json")
+        _, _, err = command("class", folder, "-o", folder / "class.json")
         assert "class.json" not in err
 
 
@@ -82,14 +68,14 @@ def test_the_file_it_writes_is_no_student_of_the_next_time(
 )
 def test_bad_input_is_one_sentence_and_exit_code_2(
     folder: Path,
-    capsys: pytest.CaptureFixture[str],
+    command: Command,
     monkeypatch: pytest.MonkeyPatch,
     arguments: list[str],
     said: str,
 ) -> None:
     monkeypatch.chdir(folder.parent)
     Path("empty").mkdir()
-    code, out, err = run(capsys, *arguments)
+    code, out, err = command("class", *arguments)
     assert (code, out) == (2, "")
     assert f"kiplab: {said}" in err
 

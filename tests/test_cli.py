@@ -5,26 +5,20 @@ from pathlib import Path
 
 import pytest
 
-from kiplab.cli.command import main
 from kiplab.protocol.releases import RELEASES
+from tests.conftest import Command
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    code = main(arguments)
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
-
-
-def test_kafka_14139_loses_records_on_3_4(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = run(capsys, "play", "kafka-14139", "--kafka", "3.4", "--json")
+def test_kafka_14139_loses_records_on_3_4(command: Command) -> None:
+    code, out, _ = command("play", "kafka-14139", "--kafka", "3.4", "--json")
     report = json.loads(out)
     assert code == 0
     assert report["verdict"] == "loss"
     assert report["lost"] == [{"partition": "orders-0", "first": 0, "last": 99}]
 
 
-def test_kafka_14139_is_refused_on_3_5(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = run(capsys, "play", "kafka-14139", "--kafka", "3.5", "--json")
+def test_kafka_14139_is_refused_on_3_5(command: Command) -> None:
+    code, out, _ = command("play", "kafka-14139", "--kafka", "3.5", "--json")
     report = json.loads(out)
     assert code == 0
     assert report["verdict"] == "safe"
@@ -52,26 +46,24 @@ def test_kafka_14139_is_refused_on_3_5(capsys: pytest.CaptureFixture[str]) -> No
         (["--kafka", "3.4", "--on", "903.bump-leader-epochs"], "safe"),
     ],
 )
-def test_switches_apply_left_to_right(
-    capsys: pytest.CaptureFixture[str], features: list[str], verdict: str
-) -> None:
-    _, out, _ = run(capsys, "play", "kafka-14139", *features, "--json")
+def test_switches_apply_left_to_right(command: Command, features: list[str], verdict: str) -> None:
+    _, out, _ = command("play", "kafka-14139", *features, "--json")
     assert json.loads(out)["verdict"] == verdict
 
 
-def test_a_token_runs_again(capsys: pytest.CaptureFixture[str]) -> None:
-    _, out, _ = run(capsys, "play", "kafka-14139", "--kafka", "3.5", "--json")
+def test_a_token_runs_again(command: Command) -> None:
+    _, out, _ = command("play", "kafka-14139", "--kafka", "3.5", "--json")
     first = json.loads(out)
-    _, out, _ = run(capsys, "play", first["token"], "--json")
+    _, out, _ = command("play", first["token"], "--json")
     assert json.loads(out) == first
 
 
-def test_lists(capsys: pytest.CaptureFixture[str]) -> None:
-    _, out, _ = run(capsys, "plays", "--json")
+def test_lists(command: Command) -> None:
+    _, out, _ = command("plays", "--json")
     plays = {p["name"]: p for p in json.loads(out)["plays"]}
     assert plays["kafka-14139"]["kafka"] == "3.4"
     assert plays["kafka-14139"]["question"].endswith("?")
-    _, out, _ = run(capsys, "guards", "--json")
+    _, out, _ = command("guards", "--json")
     guards = {g["id"]: g for g in json.loads(out)["guards"]}
     assert guards["903.controller-epoch"]["kip"] == 903
     assert guards["903.controller-epoch"]["error"] == "INELIGIBLE_REPLICA"
@@ -81,12 +73,10 @@ def test_lists(capsys: pytest.CaptureFixture[str]) -> None:
     assert guards["903.bump-leader-epochs"]["kind"] == "alternative"
 
 
-def test_an_expectation_that_fails_is_exit_1(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_an_expectation_that_fails_is_exit_1(command: Command, tmp_path: Path) -> None:
     play = tmp_path / "wrong.play"
     play.write_text("broker 1\ntopic t replicas=1\nexpect t-0 leader=2\n")
-    code, _, err = run(capsys, "play", str(play))
+    code, _, err = command("play", str(play))
     assert code == 1
     assert "wrong.play:3: expect t-0 leader=2: leader is 1" in err
 
@@ -114,9 +104,9 @@ def test_an_expectation_that_fails_is_exit_1(
     ],
 )
 def test_bad_input_is_exit_2_and_one_line(
-    capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+    command: Command, arguments: list[str], said: str
 ) -> None:
-    code, out, err = run(capsys, *arguments)
+    code, out, err = command(*arguments)
     assert code == 2
     assert out == ""
     assert said in err
@@ -135,21 +125,19 @@ def test_bad_input_is_exit_2_and_one_line(
     ],
 )
 def test_timeline_writes_what_the_ending_says(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, ending: str, compare: list[str]
+    command: Command, tmp_path: Path, ending: str, compare: list[str]
 ) -> None:
     out = tmp_path / f"race.{ending}"
-    code, _, _ = run(capsys, "timeline", "kafka-14139", "-o", str(out), *compare)
+    code, _, _ = command("timeline", "kafka-14139", "-o", str(out), *compare)
     assert code == 0
     assert "INELIGIBLE_REPLICA" in out.read_text() or not compare
     assert out.stat().st_size > 500
 
 
-def test_every_comparison_is_a_run_of_the_same_play(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_every_comparison_is_a_run_of_the_same_play(command: Command, tmp_path: Path) -> None:
     out = tmp_path / "ladder.json"
     compare = ["--compare", "--off", "903", "--kafka", "3.5", "--json", "--compare", "3.5"]
-    code, said, _ = run(capsys, "timeline", "kafka-14139", "-o", str(out), *compare)
+    code, said, _ = command("timeline", "kafka-14139", "-o", str(out), *compare)
     assert code == 0
     assert json.loads(said)["verdicts"] == ["loss", "loss", "safe"]
     content = json.loads(out.read_text(encoding="utf-8"))

@@ -17,11 +17,11 @@ from msgspec.structs import replace
 
 import kiplab
 from kiplab import fleet
-from kiplab.cli.command import main
 from kiplab.fleet.fleet_answers.counted_metrics import COUNTED
 from kiplab.fleet.verification.refereed import Certain, Claim, Referee
 from kiplab.machine.java import JavaNotFound
 from kiplab.spark import session
+from tests.conftest import Command
 
 STUDY = """
 about = "short, and busy"
@@ -32,12 +32,6 @@ crashes_per_year = [10, 20]
 horizon_years = 5
 """
 PROMISED = {"features", "metric", "events", "exposure", "rate", "low", "high", "method"}
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    code = main(["fleet", *map(str, arguments)])
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
 
 
 @pytest.fixture
@@ -58,17 +52,17 @@ def live() -> Iterator[None]:
 @pytest.mark.usefixtures("live")
 class TestOnSpark:
     def test_it_prints_one_object_and_keeps_what_a_report_reads(
-        self, study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+        self, study: Path, tmp_path: Path, command: Command
     ) -> None:
         folder = tmp_path / "kept"
-        code, out, err = run(capsys, "run", study, "-o", folder, "--years", "1e3", "--json")
+        code, out, err = command("fleet", "run", study, "-o", folder, "--years", "1e3", "--json")
         assert (code, err) == (0, "")
         said = json.loads(out)
         assert (said["scenarios"], said["partition_years"]) == (2, 1_000)
         assert said["seconds"] > 0
         assert all(row.keys() >= PROMISED for row in said["rows"])
         assert {row["swept"]["crashes_per_year"] for row in said["rows"]} == {10.0, 20.0}
-        code, out, _ = run(capsys, "report", folder, "--json")
+        code, out, _ = command("fleet", "report", folder, "--json")
         assert (code, json.loads(out)["rows"]) == (0, said["rows"])
 
     def test_the_numbers_are_those_without_spark(self, study: Path, tmp_path: Path) -> None:
@@ -78,27 +72,27 @@ class TestOnSpark:
         assert there.summary == here.summary
 
     def test_a_study_is_gone_on_with_only_by_resume(
-        self, study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+        self, study: Path, tmp_path: Path, command: Command
     ) -> None:
         asked = ["run", study, "-o", tmp_path / "kept", "--json", "--years"]
-        assert run(capsys, *asked, 500)[0] == 0
-        code, out, err = run(capsys, *asked, 500)
+        assert command("fleet", *asked, 500)[0] == 0
+        code, out, err = command("fleet", *asked, 500)
         assert (code, out) == (2, "")
         assert "--resume" in err
-        code, out, _ = run(capsys, *asked, 1_000, "--resume")
+        code, out, _ = command("fleet", *asked, 1_000, "--resume")
         assert (code, json.loads(out)["partition_years"]) == (0, 1_000)
 
     def test_a_method_is_asked_for_by_its_name(
-        self, study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+        self, study: Path, tmp_path: Path, command: Command
     ) -> None:
         asked = ["run", study, "-o", tmp_path / "kept", "--years", 10, "--json", "--method"]
-        code, out, _ = run(capsys, *asked, "forced")
+        code, out, _ = command("fleet", *asked, "forced")
         assert code == 0
         assert {row["method"] for row in json.loads(out)["rows"]} == {"forced"}
 
 
 def test_ctrl_c_stops_the_study_and_says_how_to_go_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
     def pressed(study: str, *_: object, stop: threading.Event, **__: object) -> fleet.FleetAnswer:
         os.kill(os.getpid(), signal.SIGINT)
@@ -108,7 +102,7 @@ def test_ctrl_c_stops_the_study_and_says_how_to_go_on(
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     monkeypatch.setattr(import_module("kiplab.fleet.fleet_answers.fleet_run"), "run", pressed)
     try:
-        code, out, err = run(capsys, "run", "small", "-o", tmp_path / "kept")
+        code, out, err = command("fleet", "run", "small", "-o", tmp_path / "kept")
     finally:
         signal.signal(signal.SIGINT, before)
     assert (code, out) == (130, "")
@@ -138,14 +132,14 @@ stoppable(deaf)
 
 
 def test_without_java_it_says_what_is_missing_and_who_knows_more(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def none() -> object:
         raise JavaNotFound("Java 17 is missing.", "Install it.")
 
     monkeypatch.setattr(import_module("kiplab.spark.session"), "find_java", none)
     monkeypatch.delenv("SPARK_REMOTE", raising=False)
-    code, out, err = run(capsys, "run", "small", "-o", tmp_path / "kept")
+    code, out, err = command("fleet", "run", "small", "-o", tmp_path / "kept")
     assert (code, out) == (3, "")
     assert err == (
         "kiplab: Java 17 is missing. Install it."
@@ -154,33 +148,33 @@ def test_without_java_it_says_what_is_missing_and_who_knows_more(
 
 
 def test_of_a_study_that_was_stopped_before_anything_was_done_there_is_no_report(
-    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    study: Path, tmp_path: Path, command: Command
 ) -> None:
     stop = threading.Event()
     stop.set()
     fleet.run(study, tmp_path / "kept", years=200, spark=False, stop=stop)
-    code, out, err = run(capsys, "report", tmp_path / "kept", "-o", tmp_path / "report.html")
+    code, out, err = command("fleet", "report", tmp_path / "kept", "-o", tmp_path / "report.html")
     assert (code, out) == (2, "")
     assert err.startswith(f"kiplab: of the study in {tmp_path / 'kept'} nothing is done yet; ")
     assert not (tmp_path / "report.html").exists()
 
 
 def test_a_report_prints_every_rate_with_its_interval(
-    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    study: Path, tmp_path: Path, command: Command
 ) -> None:
     fleet.run(study, tmp_path / "kept", years=200, spark=False)
-    code, out, err = run(capsys, "report", tmp_path / "kept")
+    code, out, err = command("fleet", "report", tmp_path / "kept")
     assert (code, err) == (0, "")
     assert out.startswith("short, and busy\n200 partition-years over 2 scenarios.\n")
     assert "841+903  cannot happen: KIP-841 refuses the join" in out
 
 
 def test_a_report_is_a_page_with_the_pictures_that_the_study_can_feed(
-    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    study: Path, tmp_path: Path, command: Command
 ) -> None:
     fleet.run(study, tmp_path / "kept", years=100, spark=False)
     target = tmp_path / "report.html"
-    code, out, err = run(capsys, "report", tmp_path / "kept", "-o", target, "--json")
+    code, out, err = command("fleet", "report", tmp_path / "kept", "-o", target, "--json")
     assert (code, err) == (0, f"{target}: the page\n")
     assert json.loads(out)["partition_years"] == 100
     page = target.read_text(encoding="utf-8")
@@ -190,11 +184,11 @@ def test_a_report_is_a_page_with_the_pictures_that_the_study_can_feed(
 
 
 def test_a_page_that_cannot_be_written_is_one_sentence(
-    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    study: Path, tmp_path: Path, command: Command
 ) -> None:
     fleet.run(study, tmp_path / "kept", years=100, spark=False)
     target = tmp_path / "no folder" / "report.html"
-    code, out, err = run(capsys, "report", tmp_path / "kept", "-o", target)
+    code, out, err = command("fleet", "report", tmp_path / "kept", "-o", target)
     assert (code, out) == (2, "")
     assert err == f"kiplab: {target} cannot be written: No such file or directory\n"
 
@@ -219,29 +213,29 @@ def losing(tmp_path: Path) -> Path:
 
 
 def test_a_loss_of_a_study_is_a_file_that_a_play_runs(
-    losing: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    losing: Path, tmp_path: Path, command: Command
 ) -> None:
     target = tmp_path / "first.play"
-    code, out, err = run(capsys, "story", losing, "-o", target)
+    code, out, err = command("fleet", "story", losing, "-o", target)
     assert (code, err) == (0, "")
     assert f"`kiplab play {target}` runs it" in out
     assert "KIPs 841+903" in out
     assert kiplab.run(str(target)).verdict == "loss"
-    code, out, _ = run(capsys, "story", losing, "-o", target, "--number", "2", "--json")
+    code, out, _ = command("fleet", "story", losing, "-o", target, "--number", "2", "--json")
     said = json.loads(out)
     assert (code, said["verdict"], said["features"]) == (0, "loss", "841+903")
     assert kiplab.run(said["token"]).lost == kiplab.run(str(target)).lost
     other = ["--features", "none", "--scenario", "2", "--seed", "3", "--metric", "offline"]
-    assert run(capsys, "story", losing, "-o", target, *other)[0] == 0
+    assert command("fleet", "story", losing, "-o", target, *other)[0] == 0
     assert "offline" in target.read_text()
 
 
 def test_with_zookeeper_a_loss_is_a_play_of_its_control_plane(
-    losing: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    losing: Path, tmp_path: Path, command: Command
 ) -> None:
     losing.write_text('mode = "zookeeper"' + LOSSES.replace('"841+903", "none"', '"380"'))
     target = tmp_path / "first.play"
-    code, out, err = run(capsys, "story", losing, "-o", target)
+    code, out, err = command("fleet", "story", losing, "-o", target)
     assert (code, err) == (0, "")
     assert "a committed loss, KIPs 380, replication " in out
     played = kiplab.run(str(target))
@@ -269,10 +263,8 @@ def claimed(monkeypatch: pytest.MonkeyPatch) -> list[Claim]:
 
 
 @pytest.mark.usefixtures("claimed")
-def test_a_verification_says_of_every_comparison_how_it_came_out(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    code, out, err = run(capsys, "verify", "--effort", "0.5", "--seed", 7)
+def test_a_verification_says_of_every_comparison_how_it_came_out(command: Command) -> None:
+    code, out, err = command("fleet", "verify", "--effort", "0.5", "--seed", 7)
     assert (code, err) == (0, "")
     assert out.startswith("1 of 1 comparisons agree (99.9 % for all of them together)")
     assert "Seed 7, effort 0.5, " in out
@@ -280,13 +272,13 @@ def test_a_verification_says_of_every_comparison_how_it_came_out(
 
 
 def test_a_disagreement_is_an_exit_code_and_stands_first(
-    claimed: list[Claim], capsys: pytest.CaptureFixture[str]
+    claimed: list[Claim], command: Command
 ) -> None:
     claimed.append(replace(claimed[0], regime="elsewhere", ours=partial(Certain, 3.0)))
-    code, out, _ = run(capsys, "verify")
+    code, out, _ = command("fleet", "verify")
     assert code == 1
     assert out.index("THEY DISAGREE (elsewhere)") < out.index("they agree (made up)")
-    code, out, _ = run(capsys, "verify", "--json")
+    code, out, _ = command("fleet", "verify", "--json")
     said = json.loads(out)
     assert (code, said["agree"], said["joint_level"]) == (1, False, 0.999)
     assert [row["agrees"] for row in said["rows"]] == [True, False]
@@ -294,10 +286,10 @@ def test_a_disagreement_is_an_exit_code_and_stands_first(
 
 @pytest.mark.usefixtures("claimed")
 def test_a_verification_is_a_page_with_its_picture_and_its_table(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, command: Command
 ) -> None:
     target = tmp_path / "verified.html"
-    code, out, err = run(capsys, "verify", "--seed", 7, "-o", target, "--json")
+    code, out, err = command("fleet", "verify", "--seed", 7, "-o", target, "--json")
     assert (code, err, json.loads(out)["seed"]) == (0, f"{target}: the page\n", 7)
     page = target.read_text(encoding="utf-8")
     assert page.count("<svg") == 2, "one for the day, one for the night"
@@ -354,7 +346,7 @@ WRONG_LINES = [
 def test_what_cannot_be_is_one_sentence_and_leaves_nothing_behind(
     study: Path,
     losing: Path,
-    capsys: pytest.CaptureFixture[str],
+    command: Command,
     monkeypatch: pytest.MonkeyPatch,
     line: str,
     asked: str,
@@ -362,7 +354,7 @@ def test_what_cannot_be_is_one_sentence_and_leaves_nothing_behind(
 ) -> None:
     study.write_text(f"{STUDY}{line}\n")
     monkeypatch.chdir(study.parent)
-    code, out, err = run(capsys, *shlex.split(asked))
+    code, out, err = command("fleet", *shlex.split(asked))
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert err.startswith("kiplab: ")
     assert said in err

@@ -69,109 +69,67 @@ COMMANDS: dict[str, list[tuple[list[str], str]]] = {
 }
 """Of every command, what is tried, and the extra that it needs. The doctor has a test below."""
 JUDGED = [exercise.id for exercise in EXERCISES if exercise.check]
+LOOKED_AT = """
+kiplab.LackingError kiplab.MissingExtraError kiplab.PlayError kiplab.RealRun kiplab.Run
+kiplab.fleet
+kiplab.classroom.ALL_WHAT_IFS kiplab.classroom.Checked kiplab.classroom.EVENTS
+kiplab.classroom.Ordering kiplab.classroom.Prediction kiplab.classroom.acknowledged
+kiplab.classroom.committed kiplab.classroom.epochs_moved kiplab.classroom.mystery
+kiplab.classroom.predict kiplab.classroom.rulings_of
+kiplab.fleet.FleetAnswer kiplab.fleet.FleetRow kiplab.fleet.FleetStudy kiplab.fleet.PARAMETERS
+kiplab.fleet.ParameterError kiplab.fleet.Schedules kiplab.fleet.story
+"""
+"""Public names that need only be there."""
+CALLED = """
+kiplab.AnswerSheet kiplab.FleetLab kiplab.Ordering kiplab.all_plays kiplab.alternatives
+kiplab.bounces kiplab.guards kiplab.heartbeat_fates kiplab.my_work kiplab.real_checkpoint
+kiplab.request_sizes kiplab.two_incarnations
+kiplab.classroom.loss_of
+kiplab.fleet.Parameters kiplab.fleet.Window kiplab.fleet.estimate kiplab.fleet.presets
+kiplab.fleet.verify
+"""
+"""Public names that are called without a word."""
 NAMES = {
-    "kiplab.FleetLab": "{}()",
+    **dict.fromkeys(LOOKED_AT.split(), "{}"),
+    **dict.fromkeys(CALLED.split(), "{}()"),
     "kiplab.Lab": "{}('kafka-14139')",
-    "kiplab.AnswerSheet": "{}()",
-    "kiplab.LackingError": "{}",
-    "kiplab.MissingExtraError": "{}",
-    "kiplab.Ordering": "{}()",
-    "kiplab.PlayError": "{}",
-    "kiplab.RealRun": "{}",
-    "kiplab.Run": "{}",
-    "kiplab.all_plays": "{}()",
-    "kiplab.alternatives": "{}()",
     "kiplab.check": f"[{{}}(id, None) for id in {JUDGED}]",
     "kiplab.class_work": f"{{}}({str(CLASS)!r})",
     "kiplab.differences": "{}(one, other)",
     "kiplab.explain": "{}('start/slow-request')",
     "kiplab.explore": "{}('kafka-14139', kafka='3.5')",
-    "kiplab.fleet": "{}",
-    "kiplab.guards": "{}()",
-    "kiplab.bounces": "{}()",
     "kiplab.ladder": "{}(one, other)",
     "kiplab.matrix": "{}('kafka-14139', guards=('903',))",
     "kiplab.minimise": "{}(one)",
-    "kiplab.my_work": "{}()",
     "kiplab.predict": "{}('start/slow-request')",
     "kiplab.second_proposal": "{}('3.5', live=False)",
     "kiplab.real": "{}('kafka-14139', live=False)",
-    "kiplab.heartbeat_fates": "{}()",
-    "kiplab.real_checkpoint": "{}()",
     "kiplab.real_control_requests": "{}('bounce')",
-    "kiplab.request_sizes": "{}()",
     "kiplab.run": "{}('kafka-14139')",
     "kiplab.twin": "{}(one, other)",
-    "kiplab.two_incarnations": "{}()",
-    "kiplab.classroom.Checked": "{}",
-    "kiplab.classroom.ALL_WHAT_IFS": "{}",
-    "kiplab.classroom.EVENTS": "{}",
-    "kiplab.classroom.Ordering": "{}",
-    "kiplab.classroom.Prediction": "{}",
-    "kiplab.classroom.acknowledged": "{}",
     "kiplab.classroom.after": "{}('start/reading', 'a text')",
-    "kiplab.classroom.committed": "{}",
-    "kiplab.classroom.epochs_moved": "{}",
     "kiplab.classroom.explain": "{}('start/slow-request')",
-    "kiplab.classroom.loss_of": "{}()",
-    "kiplab.classroom.mystery": "{}",
-    "kiplab.classroom.predict": "{}",
-    "kiplab.classroom.rulings_of": "{}",
     "kiplab.classroom.say": "{}('a text')",
     "kiplab.classroom.what_if": "{}('A')",
-    "kiplab.fleet.FleetAnswer": "{}",
-    "kiplab.fleet.FleetRow": "{}",
-    "kiplab.fleet.FleetStudy": "{}",
-    "kiplab.fleet.PARAMETERS": "{}",
-    "kiplab.fleet.ParameterError": "{}",
-    "kiplab.fleet.Parameters": "{}()",
-    "kiplab.fleet.Schedules": "{}",
-    "kiplab.fleet.Window": "{}()",
     "kiplab.fleet.answer_in": "{}('kept')",
-    "kiplab.fleet.estimate": "{}()",
-    "kiplab.fleet.presets": "{}()",
     "kiplab.fleet.read_study": "{}('small')",
     "kiplab.fleet.run": "{}('small')",
     "kiplab.fleet.schedules": "{}(2, spark=False)",
-    "kiplab.fleet.story": "{}",
-    "kiplab.fleet.verify": "{}()",
 }
 """Of every public name, what is done with it."""
-NEEDS = {
-    "kiplab.FleetLab": "lab",
-    "kiplab.Lab": "lab",
-    "kiplab.AnswerSheet": "lab",
-    "kiplab.Ordering": "lab",
-    "kiplab.alternatives().table": "lab",
-    "kiplab.classroom.Ordering": "lab",
-    "kiplab.classroom.Prediction": "lab",
-    "kiplab.classroom.loss_of": "fleet",
-    "kiplab.classroom.predict": "lab",
-    "kiplab.classroom.what_if": "lab",
-    "kiplab.class_work().table": "lab",
-    "kiplab.differences": "lab",
-    "kiplab.explore(engine='compiled')": "fleet",
-    "kiplab.fleet.answer_in": "fleet",
-    "kiplab.fleet.estimate": "fleet",
-    "kiplab.fleet.run": "fleet",
-    "kiplab.fleet.schedules": "fleet",
-    "kiplab.fleet.verify": "fleet",
-    "kiplab.bounces": "lab",
-    "kiplab.ladder": "lab",
-    "kiplab.matrix().figure": "lab",
-    "kiplab.matrix().table": "lab",
-    "kiplab.matrix().to_html": "lab",
-    "kiplab.matrix().view": "lab",
-    "kiplab.my_work": "lab",
-    "kiplab.predict": "lab",
-    "kiplab.real().timeline": "lab",
-    "kiplab.request_sizes().figure": "lab",
-    "kiplab.run().frames": "lab",
-    "kiplab.run().logs": "lab",
-    "kiplab.run().timeline": "lab",
-    "kiplab.run().to_html": "lab",
-    "kiplab.twin": "lab",
-}
+OF_LAB = """
+kiplab.FleetLab kiplab.Lab kiplab.AnswerSheet kiplab.Ordering kiplab.alternatives().table
+kiplab.classroom.Ordering kiplab.classroom.Prediction kiplab.classroom.predict
+kiplab.classroom.what_if kiplab.class_work().table kiplab.differences kiplab.bounces kiplab.ladder
+kiplab.matrix().figure kiplab.matrix().table kiplab.matrix().to_html kiplab.matrix().view
+kiplab.my_work kiplab.predict kiplab.real().timeline kiplab.request_sizes().figure
+kiplab.run().frames kiplab.run().logs kiplab.run().timeline kiplab.run().to_html kiplab.twin
+"""
+OF_FLEET = """
+kiplab.classroom.loss_of kiplab.explore(engine='compiled') kiplab.fleet.answer_in
+kiplab.fleet.estimate kiplab.fleet.run kiplab.fleet.schedules kiplab.fleet.verify
+"""
+NEEDS = dict.fromkeys(OF_LAB.split(), "lab") | dict.fromkeys(OF_FLEET.split(), "fleet")
 """What needs more than msgspec, and the extra that brings it; everything else works without."""
 PROBE = """
 import contextlib, importlib, inspect, io, json, sys
