@@ -43,8 +43,6 @@ def test_importing_loads_nothing_heavy(package: str) -> None:
     assert (fresh.returncode, fresh.stdout.split(), fresh.stderr) == (0, [], "")
 
 
-# --- the pages for a newcomer ---------------------------------------------------------------------
-
 PAGE_LINES, ROOM_LINES = 150, 50
 ROOMS = sorted(path.parent for path in (ROOT / "kiplab").glob("*/__init__.py"))
 PATHS = re.compile(r"`([\w/.-]+\.(?:py|play|toml|md)|tests/[\w/]+|[a-z_]+/)`")

@@ -15,8 +15,6 @@ from kiplab.protocol.ids import BrokerId
 from kiplab.protocol.registrations import registration
 from tests.classroom.answers import judged
 
-# --- find the missing rule ------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize("cluster", MISSING)
 def test_each_cluster_lacks_the_rule_that_the_explorer_says(cluster: str) -> None:
@@ -74,17 +72,11 @@ def test_every_idea_is_about_a_cluster_and_a_suspect_that_is_wrong_there() -> No
         assert MISSING[cluster] != suspect
 
 
-# --- what a proof says ----------------------------------------------------------------------------
-
-
 def test_the_proof_supports_three_of_seven() -> None:
     assert proofs.check_proof.true() == ["A", "D", "G"]
     assert proofs.proof().verdict == "proved"
     assert "497.partition-epoch" in proofs.proof().vacuity.silent
     assert "nothing was ever committed" in proofs.proof(writes=0).vacuity.sentence
-
-
-# --- which hole -----------------------------------------------------------------------------------
 
 
 def accepted(off: str) -> Cluster:
@@ -106,9 +98,6 @@ def test_the_holes_are_those_of_the_shortest_ways() -> None:
     assert proofs.truth() == ("F", "R", "497.partition-epoch", "2")
 
 
-# --- shorter than yours ---------------------------------------------------------------------------
-
-
 def test_the_explorers_way_is_seven_events() -> None:
     assert losing_schedule.shortest() == 7
     assert losing_schedule.explored().steps == 8
@@ -123,9 +112,6 @@ def test_the_play_to_its_end_is_long() -> None:
     found = judged("explorer/shorter", kiplab.Lab("kafka-14139"))
     assert (found.points, found.message) == (1, "Lost in 11 events. There is a way in 7.")
     assert found.misconception == "records are lost when the last copy is thrown away"
-
-
-# --- long sentences -------------------------------------------------------------------------------
 
 
 def test_a_line_breaks_between_words_and_keeps_its_indent(

@@ -141,9 +141,6 @@ def test_a_broker_whose_heartbeats_are_held_recovers_but_stays_fenced() -> None:
     assert not other.fenced
 
 
-# --- shutting down ------------------------------------------------------------------------------
-
-
 def test_a_controlled_shutdown_ends_within_a_few_heartbeats() -> None:
     stage = run("shut-down 1\nadvance 60s\n")
     assert when(stage, facts.LeaderElected, leader=2) == [0]
@@ -195,9 +192,6 @@ def test_what_is_not_flushed_is_flushed_after_thirty_seconds(crash_s: int, left:
 def test_a_high_watermark_that_moved_is_checkpointed() -> None:
     stage = run("produce orders-0 count=5\nadvance 20s\n")
     assert {b.durable.replicas[0].checkpoint for b in stage.cluster.brokers} == {105}
-
-
-# --- without a clock ----------------------------------------------------------------------------
 
 
 def test_by_hand_nothing_happens_by_itself() -> None:

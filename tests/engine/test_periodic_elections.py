@@ -175,8 +175,6 @@ def test_a_timed_run_with_them_is_a_play() -> None:
     assert again.cluster == stage.cluster
 
 
-# --- planned at once ------------------------------------------------------------------------------
-
 LINES = (
     "crash 1",
     "crash 2",

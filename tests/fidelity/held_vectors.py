@@ -105,9 +105,6 @@ def _releases(row: Any) -> set[str]:
     return {value.release for value in values if isinstance(value, features.Features)}
 
 
-# --- rules and the rows that need them ------------------------------------------------------------
-
-
 class RuleRow(NamedTuple):
     """A guard, the ids of the vectors that need it, and how many rows of the tests do."""
 

@@ -74,9 +74,6 @@ def test_every_version_of_every_message_is_written_and_read(schemas: ReleaseSche
             assert written_message(schema, value, version) == data, f"{schema.name} v{version}"
 
 
-# --- what it does ---------------------------------------------------------------------------------
-
-
 def test_it_answers_writes_its_log_and_fences_when_its_clock_is_moved(
     kafka: ControllerProcess, connection: NodeConnection, schemas: ReleaseSchemas
 ) -> None:
@@ -103,9 +100,6 @@ def test_it_restarts_on_its_own_log(kafka: ControllerProcess, schemas: ReleaseSc
     connection.close()
     assert log.new() == ()
     assert MetadataLog(kafka.data, schemas).new() == before
-
-
-# --- how it ends ----------------------------------------------------------------------------------
 
 
 @kafka_here.long(test_it_restarts_on_its_own_log)

@@ -55,9 +55,6 @@ def test_a_line_that_there_is_not_is_no_situations(line: str) -> None:
         parsed(f"kafka zk-2.2\nbroker 1\n# a passage\n{line}\n", "own")
 
 
-# --- teeth ----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("guard", "on", "name"),
     [
@@ -73,9 +70,6 @@ def test_a_line_that_there_is_not_is_no_situations(line: str) -> None:
 def test_an_engine_with_another_rule_is_told_from_2_2_2(guard: str, on: bool, name: str) -> None:
     features = parse_features("zk-2.2")
     assert of_the_engine(name, switched(features, guard, on)) != of_the_engine(name, features)
-
-
-# --- the command ----------------------------------------------------------------------------------
 
 
 def without_the_last(situation: Play, patch: str) -> tuple[sequences.Passage, ...]:

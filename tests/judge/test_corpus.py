@@ -101,9 +101,6 @@ def test_every_family_of_rules_is_read_off_the_engine() -> None:
         assert families == {coverage.GUARD, coverage.ERROR, RECORD, TRANSITION}
 
 
-# --- what is said of it -------------------------------------------------------------------------
-
-
 def test_the_page_and_the_readme_count_the_requests_of_the_recordings() -> None:
     requests = f"{sum(load(pair).head.requests for pair in RECORDED):,}"
     assert f"**{requests} requests**" in PAGE.read_text(encoding="utf-8")

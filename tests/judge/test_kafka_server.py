@@ -67,9 +67,6 @@ def test_it_runs_until_it_is_killed(schemas: ReleaseSchemas) -> None:
         assert not kafka.data.parent.exists()
 
 
-# --- its settings ---------------------------------------------------------------------------------
-
-
 def settings(**more: str | int) -> dict[str, str]:
     written = broker_settings(7, 9000, "127.0.0.1:2181/here", Path("/data"), more)
     return dict(line.split("=", 1) for line in written.splitlines() if "=" in line)

@@ -141,9 +141,6 @@ def test_a_wrong_rule_is_noticed(
     assert parts("3.9")
 
 
-# --- files and the command ------------------------------------------------------------------------
-
-
 def test_what_is_kept_of_a_run_is_read_again(tmp_path: Path) -> None:
     features, timed = parse_features("3.5"), partition_judge.is_timed(4)
     beside = engine_leader.EngineLeader(features, partition_judge.PARTITIONS, timed=timed)

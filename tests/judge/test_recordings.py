@@ -79,9 +79,6 @@ def test_a_recording_that_is_not_there_or_none_says_what_writes_it(
         kraft_judge.load(PAIR, tmp_path)
 
 
-# --- pairs ----------------------------------------------------------------------------------------
-
-
 def test_every_release_is_judged_at_its_newest_version_and_at_two_older_ones() -> None:
     by_release: dict[str, list[JudgedPair]] = {}
     for pair in judged_pairs():
@@ -97,9 +94,6 @@ def test_every_release_is_judged_at_its_newest_version_and_at_two_older_ones() -
 )
 def test_a_pair_is_named_as_on_the_command_line(name: str, pair: tuple[str, str]) -> None:
     assert pair_named(name) == JudgedPair(*pair)
-
-
-# --- what is compared -----------------------------------------------------------------------------
 
 
 def record(offset: int, name: str, text: str) -> facts.RecordWritten:

@@ -117,9 +117,6 @@ def test_what_no_request_can_be_about_is_refused(given: tuple[int, ...], said: s
         request_sizes(*given)
 
 
-# --- Kafka's own schemas --------------------------------------------------------------------------
-
-
 @pytest.mark.kafka
 @pytest.mark.parametrize("shape", [RequestShape(1, 1, 1, 1), RequestShape(12, 3, 249, 3)])
 def test_what_the_fields_take_is_what_the_schemas_in_kafkas_jar_say(shape: RequestShape) -> None:

@@ -34,9 +34,6 @@ def story(told: SecondProposal, *, late: bool, level: bool) -> ProposalStory:
     return found
 
 
-# --- what they say --------------------------------------------------------------------------------
-
-
 def test_every_release_whose_partition_is_judged_is_recorded() -> None:
     recorded = {patch_release(release) for release in partition_releases()}
     assert set(recorded_stories()) == recorded, (
@@ -86,9 +83,6 @@ def test_where_there_is_no_kafka_it_says_how_to_have_one(
 def test_another_release_is_named_with_those_there_are(release: str) -> None:
     with pytest.raises(UnknownFeatureError, match=r"3\.5"):
         second_proposal(release)
-
-
-# --- asked again ----------------------------------------------------------------------------------
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -55,8 +55,6 @@ def test_a_class_is_that_of_its_source(sources: Path, tmp_path: Path) -> None:
     made_of(sources, f"{jars}/*", tmp_path)
 
 
-# --- a parent that is killed ----------------------------------------------------------------------
-
 CONTROLLER = """
 from kiplab.judge.controller.controller_process import ControllerProcess
 with ControllerProcess("3.5") as kafka:

@@ -58,9 +58,6 @@ def test_a_rule_that_has_moved_is_named() -> None:
         pass
 
 
-# --- guards ---------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("guard", rules.controller_guards())
 def test_an_engine_with_another_guard_is_caught(guard: str) -> None:
     pair = rules.pair_that_notices(guard)

@@ -105,9 +105,6 @@ def test_the_letters_of_the_order_are_those_of_the_widget_and_no_answer_in_thems
     assert ANSWERS["kafka-14139/order"].right != "".join(LETTERS)
 
 
-# --- what its text says -------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("step", "verdict"), [(4, "safe"), (5, "safe"), (6, "loss"), (7, "loss")])
 def test_at_risk_means_that_a_crash_then_would_have_lost_the_records(
     step: int, verdict: str

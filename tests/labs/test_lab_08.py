@@ -15,14 +15,7 @@ from kiplab.classroom.exercises.believed_incarnations import (
 )
 from kiplab.plays.grammar import parse
 from kiplab.plays.library import load
-from kiplab.protocol.facts import (
-    Appended,
-    BatchAcknowledged,
-    LeaderElected,
-    MetadataRefreshed,
-    Polled,
-    Truncated,
-)
+from kiplab.protocol import facts
 from kiplab.protocol.releases import RELEASES
 from tests.labs.running import cells, exit_run, prose, texts
 
@@ -43,7 +36,7 @@ def played(lines: str) -> kiplab.Run:
 
 def given(play: str, **features: str) -> list[tuple[int, int, int]]:
     """(broker, first, last) of each poll that was answered."""
-    polls = (e for e in kiplab.run(play, **features).events if isinstance(e, Polled))
+    polls = (e for e in kiplab.run(play, **features).events if isinstance(e, facts.Polled))
     return [(e.node, e.first, e.last) for e in polls]
 
 
@@ -57,7 +50,7 @@ def test_three_of_them_do_nothing_on_2_2() -> None:
 
 def test_on_2_2_broker_1_tells_twice_that_it_leads_and_gives_nothing() -> None:
     run = kiplab.run(PLAY, kafka=BEFORE)
-    asked = [e for e in run.events if isinstance(e, MetadataRefreshed)]
+    asked = [e for e in run.events if isinstance(e, facts.MetadataRefreshed)]
     assert [(e.node, e.leader, e.leader_epoch) for e in asked] == [(1, 1, 3), (1, 1, 3)]
     assert given(PLAY, kafka=BEFORE) == [(1, 10, 9)] * 3
 
@@ -71,7 +64,7 @@ def test_with_kip_343_it_is_refused_and_asks_somebody_else() -> None:
 
 
 def test_between_the_two_both_take_records() -> None:
-    appended = [e for e in kiplab.run(PLAY).events if isinstance(e, Appended)]
+    appended = [e for e in kiplab.run(PLAY).events if isinstance(e, facts.Appended)]
     assert [e.node for e in appended[:2]] == [2, 1]
 
 
@@ -155,7 +148,7 @@ def test_that_nobody_built_it_is_said_plainly() -> None:
 def test_the_plays_that_it_names_show_what_was_decided() -> None:
     failover = "343-controller-failover"
     nobody = kiplab.run(failover, off="343.failover-keeps-active")
-    assert -1 in [e.leader for e in nobody.events if isinstance(e, LeaderElected)]
+    assert -1 in [e.leader for e in nobody.events if isinstance(e, facts.LeaderElected)]
     named = re.findall(r"`(343-[a-z-]+)`", prose(LAB))
     assert {failover, "343-stopping"} <= set(named)
     assert [name for name in named if not load(name).statements] == []
@@ -166,10 +159,10 @@ def test_the_plays_that_it_names_show_what_was_decided() -> None:
 
 def test_in_kraft_broker_1_takes_them_and_says_nothing() -> None:
     run = exit_run(LAB, "today =")
-    appended = [(e.node, e.first, e.last) for e in run.events if isinstance(e, Appended)]
+    appended = [(e.node, e.first, e.last) for e in run.events if isinstance(e, facts.Appended)]
     assert (1, 11, 15) in appended
     acknowledged = [
-        (e.node, e.first, e.last) for e in run.events if isinstance(e, BatchAcknowledged)
+        (e.node, e.first, e.last) for e in run.events if isinstance(e, facts.BatchAcknowledged)
     ]
     assert acknowledged == [(1, 10, 10), (2, 11, 15)]
     assert run.lost == []
@@ -177,7 +170,7 @@ def test_in_kraft_broker_1_takes_them_and_says_nothing() -> None:
 
 def test_when_the_link_is_back_it_cuts_them_off_and_its_own_isr_is_refused() -> None:
     run = exit_run(LAB, "today =")
-    cuts = [(e.node, e.first, e.last) for e in run.events if isinstance(e, Truncated)]
+    cuts = [(e.node, e.first, e.last) for e in run.events if isinstance(e, facts.Truncated)]
     assert cuts == [(1, 11, 15)]
     assert run.refusals[-1]["error"] == "FENCED_LEADER_EPOCH"
 

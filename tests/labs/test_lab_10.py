@@ -8,15 +8,7 @@ import pytest
 import kiplab
 from kiplab import fleet
 from kiplab.classroom.exercise_table import WHAT_IFS, exercise
-from kiplab.classroom.exercises.reading_rates import (
-    CAUSES,
-    FACTORS,
-    FIXED,
-    loss_of,
-    outcome_of,
-    rates_of,
-    times_fewer,
-)
+from kiplab.classroom.exercises import reading_rates
 from kiplab.fleet.statistics.event_rates import NeverHappens, NeverSeen, event_rate
 from tests.labs.running import BETWEEN, cells, shown
 
@@ -58,12 +50,12 @@ def test_zero_in_a_million_leaves_three_in_a_million_possible() -> None:
 
 @pytest.mark.parametrize("letter", WHAT_IFS)
 def test_a_what_if_comes_out_as_its_list_says(letter: str) -> None:
-    assert outcome_of(letter) == WHAT_IFS[letter].comes
+    assert reading_rates.outcome_of(letter) == WHAT_IFS[letter].comes
 
 
 @pytest.mark.parametrize(("letter", "times"), [("A", 1 / 340), ("D", 16), ("E", 64)])
 def test_by_how_much_is_what_the_teachers_notes_say(letter: str, times: float) -> None:
-    before, after = rates_of(letter)
+    before, after = reading_rates.rates_of(letter)
     assert after.rate / before.rate == pytest.approx(times, rel=0.05)
 
 
@@ -82,7 +74,7 @@ def test_three_replicas_lose_hardly_less_by_all_causes_together(found: fleet.Fle
 
 @pytest.mark.parametrize("replicas", [2, 3])
 def test_the_story_is_a_loss_in_the_engine_in_which_all_brokers_go_at_once(replicas: int) -> None:
-    play = loss_of(replication_factor=replicas)
+    play = reading_rates.loss_of(replication_factor=replicas)
     run = kiplab.run(play)
     assert run.verdict == "loss"
     assert "committed records lost" in run.sentence
@@ -90,13 +82,16 @@ def test_the_story_is_a_loss_in_the_engine_in_which_all_brokers_go_at_once(repli
 
 
 def test_a_cause_that_is_none_is_refused_in_a_sentence() -> None:
-    with pytest.raises(LookupError, match=", ".join(CAUSES)):
-        loss_of("fire")
+    with pytest.raises(LookupError, match=", ".join(reading_rates.CAUSES)):
+        reading_rates.loss_of("fire")
 
 
 def test_quick_requests_do_not_help_and_copies_and_crashes_stay() -> None:
-    assert times_fewer((("slow_alter_partition_share", 1e-4),)) < FACTORS[0]
-    for name in FIXED:
+    assert (
+        reading_rates.times_fewer((("slow_alter_partition_share", 1e-4),))
+        < reading_rates.FACTORS[0]
+    )
+    for name in reading_rates.FIXED:
         assert not kiplab.check("fleet/safer", {name: 2}).attempted
 
 

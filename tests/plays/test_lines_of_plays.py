@@ -7,8 +7,6 @@ from kiplab.plays.play_errors import PlayError
 from kiplab.plays.runner import run_play
 from kiplab.plays.verdict import breaks_promise, verdict
 
-# --- `hold` and `release`: the last word on a message decides; replies go their own ways ----------
-
 HEAD = "broker 1\nbroker 2\ntopic orders replicas=1,2 isr=1,2 leader=1 log=10@0\n"
 
 
@@ -51,8 +49,6 @@ def test_what_a_controller_cannot_handle_without_zookeeper_waits_for_the_link() 
     assert not run_play(parse(asked + "heal 0 zookeeper")).cluster.messages
 
 
-# --- when a leader looks at its high watermark: appends, news of a follower, answers, metadata ----
-
 REFUSED = """
 kafka 3.5
 broker 1
@@ -84,8 +80,6 @@ def test_min_insync_replicas_beyond_the_replicas(release: str, end: int) -> None
     stage = run_play(parse(header + f"produce t-0 count=1\nexpect replica 1 t-0 end={end}"))
     assert stage.expectations[0].status == "held", stage.expectations
 
-
-# --- upgrades: what an older release has let through is not promised by a newer one ---------------
 
 RACE = """
 kafka 3.4

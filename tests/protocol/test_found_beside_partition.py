@@ -17,9 +17,6 @@ from tests.protocol.leading import ME, NAME, T0, Stage, both
 E = KafkaError
 
 
-# --- whose fetches are served ---------------------------------------------------------------------
-
-
 @vector("offset-below-0", "3.3-3.9")
 def test_an_offset_below_the_start_of_the_log_is_out_of_range(features: Features) -> None:
     stage = both(features)
@@ -36,9 +33,6 @@ def test_every_epoch_below_0_is_none_at_all(features: Features) -> None:
     assert stage.fetch(102, 11, last_fetched=-2).error is E.OFFSET_OUT_OF_RANGE
     stranger = stage.fetch(109, 10, leader_epoch=-2)
     assert stranger.error is E.NOT_LEADER_OR_FOLLOWER, "as if it had named no epoch"
-
-
-# --- what is asked for ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("state", list(LeaderRecoveryState))
@@ -63,9 +57,6 @@ def test_an_answer_in_a_recovery_state_that_there_is_not_is_asked_for_again(
     assert stage.is_pending([101], [101, 102])
     assert len(stage.requests) == 2
     assert stage.requests[0] == stage.requests[1]
-
-
-# --- what is known of followers -------------------------------------------------------------------
 
 
 @vector("member-that-is-no-replica", "3.3-3.9")
@@ -96,9 +87,6 @@ def test_a_replica_that_comes_in_between_was_never_level_even_as_a_member(
     stage.metadata([101, 102, 103], [101, 102, 103], le=5, pe=2)
     assert stage.remote(103).last_caught_up_ms == NEVER_MS
     assert stage.remote(102).last_caught_up_ms == T0
-
-
-# --- what a follower is told ----------------------------------------------------------------------
 
 
 @vector("lower-high-watermark", "3.3-3.9")

@@ -56,8 +56,6 @@ def test_alter_partition(row: Row, features: Features, version: int) -> None:
         assert after is before
 
 
-# --- a recovery state that is none ----------------------------------------------------------------
-
 LED = partition("foo-0", [0, 1, 2], [0, 1, 2], 0)
 ALSO_LED = partition("foo-1", [0, 1], [0, 1], 0)
 

@@ -20,22 +20,13 @@ from kiplab.protocol.releases import at_least
 from kiplab.protocol.replica import client_reads
 from kiplab.protocol.replica.broker_state import log_of
 from kiplab.protocol.replica.produce import produce
-from tests.protocol.building import (
-    at,
-    brokers,
-    but,
-    change,
-    controller,
-    instance,
-    partition,
-    registers,
-)
+from tests.protocol import building
 from tests.protocol.leading import KRAFT, NAME, Stage
 
 
 def with_guard(guard: str, releases: str) -> pytest.MarkDecorator:
     """The test, which takes `features`, is one vector of releases in which `guard` is on."""
-    switched_on = [switched(features, guard, True) for features in at(releases)]
+    switched_on = [switched(features, guard, True) for features in building.at(releases)]
     return pytest.mark.parametrize("features", [pytest.param(f, id=f.label()) for f in switched_on])
 
 
@@ -46,18 +37,15 @@ def caught_up(features: Features, *, epoch: int) -> Stage:
     return stage
 
 
-# --- 903.bump-leader-epochs -----------------------------------------------------------------------
-
-
 @with_guard("903.bump-leader-epochs", "3.2-4.3")
 def test_a_registration_bumps_the_leader_epoch_wherever_the_broker_has_a_replica(
     features: Features,
 ) -> None:
-    outside = partition("a-0", [1, 2, 3], [1, 3], 1, le=5, pe=10)
-    elsewhere = partition("b-0", [1, 3], [1, 3], 1, le=7, pe=20)
-    before = controller(brokers(1, 3, fenced=[2]), outside, elsewhere)
-    after, _, facts = registers(before, 2, 2, features, None)
-    assert after.partitions == (but(outside, le=6, pe=11), elsewhere)
+    outside = building.partition("a-0", [1, 2, 3], [1, 3], 1, le=5, pe=10)
+    elsewhere = building.partition("b-0", [1, 3], [1, 3], 1, le=7, pe=20)
+    before = building.controller(building.brokers(1, 3, fenced=[2]), outside, elsewhere)
+    after, _, facts = building.registers(before, 2, 2, features, None)
+    assert after.partitions == (building.but(outside, le=6, pe=11), elsewhere)
     (elected,) = (fact for fact in facts if isinstance(fact, LeaderElected))
     assert (elected.before, elected.leader, elected.unclean) == (1, 1, False)
 
@@ -145,7 +133,7 @@ def test_a_follower_of_a_leader_that_recovers_refuses_consumers(features: Featur
     stage = Stage(features, [101, 102], [102], hw=10)
     stage.metadata([101, 102], [102], le=6, pe=2, leader=102, recovery=RECOVERING)
     asked = client_reads.question(stage.broker, NAME, ids.LeaderEpoch(6), features, stage.now)
-    refused = instance(Refused, client_reads.consumer_fetch(asked, ids.Offset(0)))
+    refused = building.instance(Refused, client_reads.consumer_fetch(asked, ids.Offset(0)))
     assert (refused.guard, refused.error) == ("704.follower-refuses", E.NOT_LEADER_OR_FOLLOWER)
 
 
@@ -165,29 +153,29 @@ def test_a_leader_that_has_recovered_aborts_the_transaction_that_is_open(
 def test_the_member_of_the_isr_is_elected_only_uncleanly_while_it_was_recovering(
     features: Features,
 ) -> None:
-    left = partition("a-0", [1, 2], [2], -1, le=7, pe=10, recovery=RECOVERING)
-    before = controller(brokers(2, fenced=[1]), left)
+    left = building.partition("a-0", [1, 2], [2], -1, le=7, pe=10, recovery=RECOVERING)
+    before = building.controller(building.brokers(2, fenced=[1]), left)
     error, nothing = elect_leader(before, "a-0", False, features)
     assert (error, nothing) == (E.PREFERRED_LEADER_NOT_AVAILABLE, None)
     error, record = elect_leader(before, "a-0", True, features)
     assert error is E.NONE
     told = RECOVERING if at_least(features.metadata_version, "3.2-IV0") else None
-    assert record == change("a-0", leader=2, isr=[2], recovery=told)
+    assert record == building.change("a-0", leader=2, isr=[2], recovery=told)
 
 
 @with_guard("704.election-epoch", "3.2-4.3")
 def test_the_epoch_of_the_election_is_no_longer_the_current_one_once_the_leader_is_gone(
     features: Features,
 ) -> None:
-    led = partition("a-0", [1, 2], [2], 2, le=7, pe=10, recovery=RECOVERING)
+    led = building.partition("a-0", [1, 2], [2], 2, le=7, pe=10, recovery=RECOVERING)
     record = build(led, Targets(), lambda _: False, Code.of(features))
-    assert record == change("a-0", leader=-1, recovery=RECOVERED)
+    assert record == building.change("a-0", leader=-1, recovery=RECOVERED)
 
 
 @with_guard("704.election-boolean", "3.2-4.3")
 def test_any_byte_but_0_reads_as_true_and_no_controller_resigns(features: Features) -> None:
-    led = partition("a-0", [1, 2], [1], 1, le=7, pe=10, recovery=RECOVERING)
-    before = controller(brokers(1, 2), led)
+    led = building.partition("a-0", [1, 2], [1], 1, le=7, pe=10, recovery=RECOVERING)
+    before = building.controller(building.brokers(1, 2), led)
     asked = AlterPartitionRequest(
         version=1,
         broker=ids.BrokerId(1),

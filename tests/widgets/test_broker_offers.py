@@ -67,8 +67,6 @@ def test_how_a_broker_does_in_a_few_words(step: int, words: str) -> None:
     assert standing(at(step).here.cluster, TWO) == words
 
 
-# --- with ZooKeeper -------------------------------------------------------------------------------
-
 ZERO, ONE = BrokerId(0), BrokerId(1)
 BOUNCE = "380-missed-bounce"
 

@@ -190,9 +190,6 @@ def test_what_the_notebook_keeps_is_light_unless_asked(
     assert paper(lab) is DARK
 
 
-# --- the matrix -----------------------------------------------------------------------------------
-
-
 def test_the_matrix_and_its_counterexample_turn_too(found: Matrix) -> None:
     view = MatrixView(found)
     cell = found.cell("903")

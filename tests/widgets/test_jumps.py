@@ -80,9 +80,6 @@ def test_going_from_refusal_to_refusal_meets_every_one(name: str) -> None:
     assert met == sorted(told - {0})
 
 
-# --- links in the prose ------------------------------------------------------------------------
-
-
 def follow(lab: Lab, step: int) -> None:
     """What a page says of a link that was followed."""
     wish = {"step": step, "by": "link"}

@@ -56,9 +56,6 @@ def test_a_kip_says_since_when() -> None:
     assert rulebook.switch_words("380", Mode.ZOOKEEPER).endswith("(Kafka zk-2.2 and later)")
 
 
-# --- the other mode -------------------------------------------------------------------------------
-
-
 def test_no_mode_offers_guards_of_the_other() -> None:
     assert "380.control-request-epoch" not in rulebook.guards_of(Mode.KRAFT)
     assert "903.fetch-epoch" not in rulebook.guards_of(Mode.ZOOKEEPER)

@@ -31,9 +31,6 @@ ORDER = FleetOrder(
 CODE = code_version(work_block.__module__)
 
 
-# --- the version --------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("method", METHODS)
 def test_whatever_a_block_runs_through_is_in_its_version(method: str) -> None:
     ran: set[str] = set()
@@ -106,9 +103,6 @@ def test_a_zip_of_the_code_is_the_same_version(
             archive.write(file, file.relative_to(tmp_path).as_posix())
     of_folder = version(tmp_path, "kiplab_zipped", monkeypatch)
     assert version(tmp_path / "sent.zip", "kiplab_zipped", monkeypatch) == of_folder
-
-
-# --- the place ----------------------------------------------------------------------------------
 
 
 def test_where_the_code_is_the_same_a_block_is_what_it_is() -> None:

@@ -109,9 +109,6 @@ def _fences(record: facts.RecordWritten) -> bool:
     return "fenced=1" in record.text or record.record == "FenceBrokerRecord"
 
 
-# --- whether both made the same of a turn, and if not, where they part ----------------------------
-
-
 def partings(kafka: Answer, engine: Answer) -> tuple[Parting, ...]:
     """Where the two part; nothing if they agree.
 
