@@ -44,17 +44,12 @@ def biased_claims(effort: float, seed: int) -> Iterator[Claim]:
             lost=world.tail_lost,
         )
         exact, estimates = standing_rates(rates), biased_runs(world, BOTH, _samples(effort), seed)
+        regime = f"failures biased, {replicas} replicas at base rates"
+        # Each is missed that much less long, and may meet another before it is noticed.
+        margin = replicas * NOTICED * (1 / _AWAY + _CRASHES / YEAR)
         for metric in ("expansions", _OFFLINE, LAST_REPLICA_LOSS):
-            yield Claim(
-                metric=metric,
-                features=BOTH,
-                referee=Referee.EXACT_CHAIN,
-                regime=f"failures biased, {replicas} replicas at base rates",
-                ours=weighed_by(estimates, metric),
-                theirs=partial(Certain, exact[metric]),
-                # Each is missed that much less long, and may meet another before it is noticed.
-                margin=replicas * NOTICED * (1 / _AWAY + _CRASHES / YEAR),
-            )
+            ours, theirs = weighed_by(estimates, metric), partial(Certain, exact[metric])
+            yield Claim(metric, BOTH, Referee.EXACT_CHAIN, regime, ours, theirs, margin)
 
 
 def biased_sooner(
@@ -65,14 +60,8 @@ def biased_sooner(
     # In crash loops too few samples come to a stale join to be trusted.
     joins = () if p.early_crash_factor > 1 else (STALE_JOIN,)
     for metric in (*joins, _OFFLINE, LAST_REPLICA_LOSS):
-        yield Claim(
-            metric=metric,
-            features="none",
-            referee=Referee.NAIVE,
-            regime=f"failures biased, {regime}",
-            ours=weighed_by(estimates, metric),
-            theirs=yearly(counts, "none", metric),
-        )
+        ours, theirs = weighed_by(estimates, metric), yearly(counts, "none", metric)
+        yield Claim(metric, "none", Referee.NAIVE, f"failures biased, {regime}", ours, theirs)
 
 
 def _samples(effort: float) -> int:

@@ -126,13 +126,5 @@ def _by_chain(
     mode = Mode.ZOOKEEPER if world.zookeeper else Mode.KRAFT
     counts = lived(world, (features,), years, seed)
     for metric, expected in exact.items():
-        yield Claim(
-            metric=metric,
-            features=features,
-            mode=mode,
-            referee=Referee.EXACT_CHAIN,
-            regime=regime,
-            ours=yearly(counts, features, metric),
-            theirs=partial(Certain, expected),
-            margin=margin,
-        )
+        ours, theirs = yearly(counts, features, metric), partial(Certain, expected)
+        yield Claim(metric, features, Referee.EXACT_CHAIN, regime, ours, theirs, margin, mode)

@@ -58,36 +58,22 @@ def _bounces(many: int, seed: int) -> Iterator[Claim]:
     outcomes = cache(partial(_every, BOUNCING, many, seed))
     obeyed = "requests that the next incarnation obeys"
     unknown = "incarnations that nobody notices"
-    for features, what, counts in (
-        ("none", obeyed, _applied),
-        ("380", obeyed, _applied),
-        ("none", unknown, _missed),
-        ("380", unknown, _missed),
-    ):
-        yield Claim(
-            metric="stale_control_request",
-            features=features,
-            mode=Mode.ZOOKEEPER,
-            referee=Referee.ENGINE,
-            regime=f"every bounce, its controller late: {what}",
-            ours=_counted(BOUNCING, features, "stale_control_request", many, seed),
-            theirs=partial(_bounced, outcomes, features, counts),
-        )
+    metric = "stale_control_request"
+    for what, counts in ((obeyed, _applied), (unknown, _missed)):
+        regime = f"every bounce, its controller late: {what}"
+        for features in ("none", "380"):
+            ours = _counted(BOUNCING, features, metric, many, seed)
+            theirs = partial(_bounced, outcomes, features, counts)
+            yield Claim(metric, features, Referee.ENGINE, regime, ours, theirs, mode=Mode.ZOOKEEPER)
 
 
 def _cuts(many: int, seed: int) -> Iterator[Claim]:
     outcomes = cache(partial(_every, CUT_OFF, many, seed))
+    metric, regime = "stale_metadata_us", "every cut, KIP-343 as it is written"
     for features in FEATURES_OF_343:
-        yield Claim(
-            metric="stale_metadata_us",
-            features=features,
-            mode=Mode.ZOOKEEPER,
-            referee=Referee.ENGINE,
-            regime="every cut, KIP-343 as it is written",
-            ours=_counted(CUT_OFF, features, "stale_metadata_us", many, seed),
-            theirs=partial(_served, outcomes, features),
-            margin=_ROOM,
-        )
+        ours = _counted(CUT_OFF, features, metric, many, seed)
+        theirs = partial(_served, outcomes, features)
+        yield Claim(metric, features, Referee.ENGINE, regime, ours, theirs, _ROOM, Mode.ZOOKEEPER)
 
 
 def _counted(

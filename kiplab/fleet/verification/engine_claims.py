@@ -80,15 +80,8 @@ def _told(
         return counts
 
     for metric in metrics:
-        yield Claim(
-            metric=metric,
-            features=features,
-            mode=mode,
-            referee=Referee.ENGINE,
-            regime=regime,
-            ours=partial(_certain, kernel, metric),
-            theirs=partial(_certain, engine, metric),
-        )
+        ours, theirs = (partial(_certain, lines, metric) for lines in (kernel, engine))
+        yield Claim(metric, features, Referee.ENGINE, regime, ours, theirs, mode=mode)
 
 
 def _certain(lines: CountedLines, metric: str) -> Certain:

@@ -58,67 +58,44 @@ def estimator_claims(effort: float, seed: int) -> Iterator[Claim]:
 
 
 def _by_the_chain(samples: int, seed: int) -> Iterator[Claim]:
+    windows = "forced windows with exponential delays, at base rates"
+    biased = "failure biasing of the chain, at base rates"
     for features, kips in _SETS.items():
         exact = yearly_rates(QUIET, kips)
         forced = forced_blocks(QUIET, kips, exponential_draws, samples, seed)
         for metric in (STALE_JOIN_AFTER_CRASH, RACE_LOSS, LAST_REPLICA_LOSS):
-            yield Claim(
-                metric=metric,
-                features=features,
-                referee=Referee.EXACT_CHAIN,
-                regime="forced windows with exponential delays, at base rates",
-                ours=weighed_by(forced, metric),
-                theirs=partial(Certain, exact[metric]),
-                margin=left_out(QUIET, metric),
-            )
-        yield Claim(
-            metric=RACE_LOSS,
-            features=features,
-            referee=Referee.EXACT_CHAIN,
-            regime="failure biasing of the chain, at base rates",
-            ours=biased_chain(QUIET, kips, RACE_LOSS, seed),
-            theirs=partial(Certain, exact[RACE_LOSS]),
+            ours, theirs = weighed_by(forced, metric), partial(Certain, exact[metric])
+            margin = left_out(QUIET, metric)
+            yield Claim(metric, features, Referee.EXACT_CHAIN, windows, ours, theirs, margin)
+        ours, theirs = (
+            biased_chain(QUIET, kips, RACE_LOSS, seed),
+            partial(Certain, exact[RACE_LOSS]),
         )
+        yield Claim(RACE_LOSS, features, Referee.EXACT_CHAIN, biased, ours, theirs)
 
 
 def _at_base_rates(years: float, samples: int, seed: int) -> Iterator[Claim]:
     """Leaders that stop are asked for once more: often enough to be seen."""
     sets = ("none", "903")
-    counts = lived(world_of(QUIET), sets, years, seed)
+    regime = "forced windows, at base rates: seen without being accelerated"
+    counts, margin = lived(world_of(QUIET), sets, years, seed), left_out(QUIET, STALE_JOIN)
     for features in sets:
         forced = forced_blocks(QUIET, _SETS[features], real_draws, samples, seed)
-        yield Claim(
-            metric=STALE_JOIN,
-            features=features,
-            referee=Referee.NAIVE,
-            regime="forced windows, at base rates: seen without being accelerated",
-            ours=weighed_by(forced, STALE_JOIN),
-            theirs=yearly(counts, features, STALE_JOIN),
-            margin=left_out(QUIET, STALE_JOIN),
-        )
+        ours, theirs = weighed_by(forced, STALE_JOIN), yearly(counts, features, STALE_JOIN)
+        yield Claim(STALE_JOIN, features, Referee.NAIVE, regime, ours, theirs, margin)
 
 
 def _sooner(p: Parameters, counts: Lived, samples: int, seed: int, regime: str) -> Iterator[Claim]:
     """Nothing is planned, so that every stale join begins with a crash."""
+    windows = f"forced windows, {regime}"
     for features, kips in _SETS.items():
         forced = forced_blocks(p, kips, real_draws, samples, seed)
         for metric in (STALE_JOIN_AFTER_CRASH, RACE_LOSS, LAST_REPLICA_LOSS):
             seen = STALE_JOIN if metric == STALE_JOIN_AFTER_CRASH else metric
-            yield Claim(
-                metric=metric,
-                features=features,
-                referee=Referee.NAIVE,
-                regime=f"forced windows, {regime}",
-                ours=weighed_by(forced, metric),
-                theirs=yearly(counts, features, seen),
-                margin=left_out(p, metric),
-            )
+            ours, theirs = weighed_by(forced, metric), yearly(counts, features, seen)
+            margin = left_out(p, metric)
+            yield Claim(metric, features, Referee.NAIVE, windows, ours, theirs, margin)
+    never, none = f"cannot happen, {regime}", partial(Certain, 0.0)
     for metric in (STALE_JOIN, RACE_LOSS):
-        yield Claim(
-            metric=metric,
-            features=BOTH,
-            referee=Referee.CLOSED_FORM,
-            regime=f"cannot happen, {regime}",
-            ours=yearly(counts, BOTH, metric),
-            theirs=partial(Certain, 0.0),
-        )
+        ours = yearly(counts, BOTH, metric)
+        yield Claim(metric, BOTH, Referee.CLOSED_FORM, never, ours, none)

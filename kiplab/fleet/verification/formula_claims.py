@@ -30,22 +30,14 @@ def _at_base(years: float, seed: int) -> Iterator[Claim]:
     counts = lived(world_of(QUIET), sets, years, seed)
     leaders_stop = QUIET.bounces_per_year
     again = {"none": leaders_stop, BOTH: 0.0}
-    returns = closed_forms.expansions(QUIET)
+    returns, regime = closed_forms.expansions(QUIET), "two replicas at base rates"
+    # Nothing is planned, and no replica leaves twice, while one is out.
+    margin = closed_forms.alone_share(QUIET)
     for features in sets:
-        for metric, expected in (
-            ("incidents", returns),
-            ("expansions", returns + again[features]),
-        ):
-            yield Claim(
-                metric=metric,
-                features=features,
-                referee=Referee.CLOSED_FORM,
-                regime="two replicas at base rates",
-                ours=yearly(counts, features, metric),
-                theirs=partial(Certain, expected),
-                # Nothing is planned, and no replica leaves twice, while one is out.
-                margin=closed_forms.alone_share(QUIET),
-            )
+        rates = {"incidents": returns, "expansions": returns + again[features]}
+        for metric, expected in rates.items():
+            ours, theirs = yearly(counts, features, metric), partial(Certain, expected)
+            yield Claim(metric, features, Referee.CLOSED_FORM, regime, ours, theirs, margin)
 
 
 def _short_of_replicas(years: float, seed: int) -> Iterator[Claim]:
@@ -61,20 +53,17 @@ def _short_of_replicas(years: float, seed: int) -> Iterator[Claim]:
         tail_lost=1.0,
     )
     counts = lived(world_of(parameters), (BOTH,), years, seed)
-    yield Claim(
-        metric="last_replica_loss",
-        features=BOTH,
-        referee=Referee.CLOSED_FORM,
-        regime="min.insync.replicas=2, 4,000 crashes a year that lose what was not flushed",
-        ours=yearly(counts, BOTH, "last_replica_loss"),
-        theirs=partial(Certain, closed_forms.last_replica_losses(parameters)),
-        # Either may go once more while the other is away, and then again as the only one.
-        margin=2 * met_by_another(parameters, away_s(parameters)),
-    )
+    metric = "last_replica_loss"
+    regime = "min.insync.replicas=2, 4,000 crashes a year that lose what was not flushed"
+    ours = yearly(counts, BOTH, metric)
+    theirs = partial(Certain, closed_forms.last_replica_losses(parameters))
+    # Either may go once more while the other is away, and then again as the only one.
+    margin = 2 * met_by_another(parameters, away_s(parameters))
+    yield Claim(metric, BOTH, Referee.CLOSED_FORM, regime, ours, theirs, margin)
 
 
 def _shocks(mode: Mode, years: float, seed: int) -> Iterator[Claim]:
-    for racks, regime in ((3, "shocks of the cluster"), (1, "shocks of cluster and rack")):
+    for racks, shocks in ((3, "shocks of the cluster"), (1, "shocks of cluster and rack")):
         parameters = replace(
             QUIET,
             replication_factor=3,
@@ -90,17 +79,10 @@ def _shocks(mode: Mode, years: float, seed: int) -> Iterator[Claim]:
         losses = closed_forms.shock_losses(parameters)
         # The next shock may come while they are away.
         soon = losses / parameters.shock_tail_lost * away_s(parameters) / SECONDS_PER_YEAR
+        regime, theirs = f"three replicas, {shocks}", partial(Certain, losses)
         for metric in ("shock_loss", "committed_loss"):
-            yield Claim(
-                metric=metric,
-                features=features,
-                mode=mode,
-                referee=Referee.CLOSED_FORM,
-                regime=f"three replicas, {regime}",
-                ours=yearly(counts, features, metric),
-                theirs=partial(Certain, losses),
-                margin=soon,
-            )
+            ours = yearly(counts, features, metric)
+            yield Claim(metric, features, Referee.CLOSED_FORM, regime, ours, theirs, soon, mode)
 
 
 def _zookeeper(years: float, seed: int) -> Iterator[Claim]:
@@ -114,23 +96,18 @@ def _zookeeper(years: float, seed: int) -> Iterator[Claim]:
     )
     counts = lived(world, ("none", "380", "343"), years, seed)
     requests = closed_forms.stale_control_requests(cut, bounce_s)
+    regime, mode = "planned restarts of 15 s, 4 cuts a year of a minute", Mode.ZOOKEEPER
+    # Restarts wait while a replica is out, and a broker that is down is not cut off.
+    margin = closed_forms.alone_share(cut)
     for metric, features, each in (
         ("stale_control_request", "none", requests),
         ("stale_control_request", "380", 0.0),
         ("stale_metadata_us", "none", _metadata_us(cut, frozenset())),
         ("stale_metadata_us", "343", _metadata_us(cut, frozenset({"343"}))),
     ):
-        yield Claim(
-            metric=metric,
-            features=features,
-            mode=Mode.ZOOKEEPER,
-            referee=Referee.CLOSED_FORM,
-            regime="planned restarts of 15 s, 4 cuts a year of a minute",
-            ours=yearly(counts, features, metric),
-            theirs=partial(Certain, cut.replication_factor * each),
-            # Restarts wait while a replica is out, and a broker that is down is not cut off.
-            margin=closed_forms.alone_share(cut),
-        )
+        ours = yearly(counts, features, metric)
+        theirs = partial(Certain, cut.replication_factor * each)
+        yield Claim(metric, features, Referee.CLOSED_FORM, regime, ours, theirs, margin, mode)
 
 
 def _metadata_us(parameters: Parameters, kips: frozenset[str]) -> float:

@@ -51,38 +51,30 @@ def _all_gone_by_the_chain(samples: int, seed: int) -> Iterator[Claim]:
         )
         exact = standing_rates(rates)
         forced = outage_blocks(p, exponential_draws, samples, seed)
+        regime = f"forced outages of {replicas} replicas, exponential, at base rates"
+        # A second of each is a session's, and not a part of one exponential delay.
+        margin = replicas * p.session_s / missing_s + met_by_another(p, missing_s)
         for metric in OUTAGE_METRICS:
-            yield Claim(
-                metric=metric,
-                features=BOTH,
-                referee=Referee.EXACT_CHAIN,
-                regime=f"forced outages of {replicas} replicas, exponential, at base rates",
-                ours=weighed_by(forced, metric),
-                theirs=partial(Certain, exact[_SEEN_AS.get(metric, metric)]),
-                # A second of each is a session's, and not a part of one exponential delay.
-                margin=replicas * p.session_s / missing_s + met_by_another(p, missing_s),
-            )
+            ours = weighed_by(forced, metric)
+            theirs = partial(Certain, exact[_SEEN_AS.get(metric, metric)])
+            yield Claim(metric, BOTH, Referee.EXACT_CHAIN, regime, ours, theirs, margin)
 
 
 def _short_of_replicas(samples: int, seed: int) -> Iterator[Claim]:
     base = replace(QUIET, min_insync_replicas=2, tail_lost=1.0)
     # A planned restart may be over before what is not flushed reaches back to it: to first order
     # in both of its delays, weighed over the tail.
-    sooner = base.unflushed_s**2 / (12 * base.clean_restart_s * base.catch_up_s)
-    for bounces, where, margin in (
-        (base.bounces_per_year, "at base rates", sooner),
+    flushed = base.unflushed_s**2 / (12 * base.clean_restart_s * base.catch_up_s)
+    for bounces, where, sooner in (
+        (base.bounces_per_year, "at base rates", flushed),
         (0.0, "without planned restarts", 0.0),
     ):
         p = replace(base, bounces_per_year=bounces)
-        yield Claim(
-            metric=LAST_REPLICA_LOSS,
-            features=BOTH,
-            referee=Referee.CLOSED_FORM,
-            regime=f"forced outages, min.insync.replicas=2 of 2, {where}",
-            ours=weighed_by(outage_blocks(p, real_draws, samples, seed), LAST_REPLICA_LOSS),
-            theirs=partial(Certain, last_replica_losses(p)),
-            margin=margin + met_by_another(p, away_s(p)),
-        )
+        metric, regime = LAST_REPLICA_LOSS, f"forced outages, min.insync.replicas=2 of 2, {where}"
+        ours = weighed_by(outage_blocks(p, real_draws, samples, seed), metric)
+        theirs = partial(Certain, last_replica_losses(p))
+        margin = sooner + met_by_another(p, away_s(p))
+        yield Claim(metric, BOTH, Referee.CLOSED_FORM, regime, ours, theirs, margin)
 
 
 def _all_gone_sooner(years: float, samples: int, seed: int) -> Iterator[Claim]:
@@ -99,13 +91,8 @@ def _all_gone_sooner(years: float, samples: int, seed: int) -> Iterator[Claim]:
     )
     counts = lived(world_of(p), (BOTH,), years, seed)
     forced = outage_blocks(p, real_draws, samples, seed)
+    regime = "forced outages of 3 replicas, min.insync.replicas=2, 10,000 crashes a year"
     for metric in OUTAGE_METRICS:
-        yield Claim(
-            metric=metric,
-            features=BOTH,
-            referee=Referee.NAIVE,
-            regime="forced outages of 3 replicas, min.insync.replicas=2, 10,000 crashes a year",
-            ours=weighed_by(forced, metric),
-            theirs=yearly(counts, BOTH, _SEEN_AS.get(metric, metric)),
-            margin=left_out(p, metric),
-        )
+        ours, margin = weighed_by(forced, metric), left_out(p, metric)
+        theirs = yearly(counts, BOTH, _SEEN_AS.get(metric, metric))
+        yield Claim(metric, BOTH, Referee.NAIVE, regime, ours, theirs, margin)

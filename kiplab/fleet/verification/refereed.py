@@ -83,7 +83,7 @@ class Certain(msgspec.Struct, frozen=True):
 Number = Weighed | Counted | Certain
 
 
-class Claim(msgspec.Struct, frozen=True, kw_only=True):
+class Claim(msgspec.Struct, frozen=True):
     """What is to be compared: a metric under a feature set, in a regime said in words.
 
     The numbers are worked out when they are asked for: what is compared with what can be told
