@@ -1,27 +1,12 @@
 """Pictures of a study's results, each with its sentence and its table."""
 
-from .answer_pictures import (
-    delay_map,
-    forest,
-    losses_by_cause,
-    pictures_of,
-    rates_by_reboots,
-    survival,
-)
-from .fleet_picture import FleetPicture
-from .forced_tornado import tornado
-from .incident_picture import incident_sizes
-from .verification_picture import verification
-
-__all__ = [
-    "FleetPicture",
-    "delay_map",
-    "forest",
-    "incident_sizes",
-    "losses_by_cause",
-    "pictures_of",
-    "rates_by_reboots",
-    "survival",
-    "tornado",
-    "verification",
-]
+from .answer_pictures import delay_map as delay_map
+from .answer_pictures import forest as forest
+from .answer_pictures import losses_by_cause as losses_by_cause
+from .answer_pictures import pictures_of as pictures_of
+from .answer_pictures import rates_by_reboots as rates_by_reboots
+from .answer_pictures import survival as survival
+from .fleet_picture import FleetPicture as FleetPicture
+from .forced_tornado import tornado as tornado
+from .incident_picture import incident_sizes as incident_sizes
+from .verification_picture import verification as verification

@@ -41,9 +41,6 @@ def measured(found_rate: FoundRate) -> measured_rate.MeasuredRate:
             return measured_rate.NOT_REACHED
 
 
-# --- which point of the parameter space -----------------------------------------------------------
-
-
 def elsewhere(answer: FleetAnswer, *varied: str) -> dict[str, float | str]:
     """The first value of every other swept parameter: pictures show one point of it."""
     values = dict(answer.study.values)
@@ -61,16 +58,9 @@ def at_point(rows: Sequence[FleetRow], point: Mapping[str, float | str]) -> Iter
     return (row for row in rows if point.items() <= dict(row.swept).items())
 
 
-def _number(row: FleetRow, name: str) -> float:
-    return float(dict(row.swept)[name])
-
-
 def at_reboots(row: FleetRow) -> bool:
     """Whether it has a place on an axis of reboots by powers of ten: no reboots have none."""
     return dict(row.swept).get(REBOOTS, 0) != 0
-
-
-# --- the rows -------------------------------------------------------------------------------------
 
 
 def rate_points_of(answer: FleetAnswer, metrics: Sequence[str]) -> list[RatePoint]:
@@ -81,7 +71,7 @@ def rate_points_of(answer: FleetAnswer, metrics: Sequence[str]) -> list[RatePoin
             metric=metric,
             features=row.features,
             label=row.label,
-            reboots=_number(row, REBOOTS),
+            reboots=float(dict(row.swept)[REBOOTS]),
             estimate=measured(row.found),
             method=row.method,
         )

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import msgspec
+
 from ...figures.how_often import verification_chart
 from ..verification.refereed import Refereed
 from ..verification.verified import JOINT_LEVEL, verify
@@ -16,25 +18,9 @@ def verification(rows: Sequence[Refereed] | None = None, *, effort: float = 1.0)
     """
     compared = [verified_metric(row) for row in (verify(effort) if rows is None else rows)]
     level = f"{100 * JOINT_LEVEL:g} % for all of them together"
-    return FleetPicture(
-        chart=verification_chart.verified_chart(compared, level),
-    )
+    return FleetPicture(chart=verification_chart.verified_chart(compared, level))
 
 
 def verified_metric(row: Refereed) -> verification_chart.VerifiedMetric:
     """A row of the verification, as the picture needs it."""
-    return verification_chart.VerifiedMetric(
-        metric=row.metric,
-        features=row.features,
-        referee=str(row.referee),
-        ours=row.ours,
-        low=row.low,
-        high=row.high,
-        theirs=row.theirs,
-        their_low=row.their_low,
-        their_high=row.their_high,
-        agrees=row.agrees,
-        regime=row.regime,
-        alarms=row.alarms,
-        effective=row.effective,
-    )
+    return msgspec.convert(row, verification_chart.VerifiedMetric, from_attributes=True)

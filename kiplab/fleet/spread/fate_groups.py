@@ -24,24 +24,16 @@ class FateGroup(StrEnum):
     """A shock takes all brokers at once."""
 
 
-GROUP_OF = {
-    "incidents": FateGroup.BROKER,
-    "expansions": FateGroup.PAIR,
-    "stale_join": FateGroup.PAIR,
-    "stale_join_after_crash": FateGroup.PAIR,
-    "race_loss": FateGroup.PAIR,
-    "refused": FateGroup.PAIR,
-    "last_replica_loss": FateGroup.SET,
-    "unclean_loss": FateGroup.SET,
-    "all_replicas_gone": FateGroup.SET,
-    "offline": FateGroup.SET,
-    "offline_us": FateGroup.SET,
-    "under_min_us": FateGroup.SET,
-    "recovery_us": FateGroup.SET,
-    "stale_control_request": FateGroup.BROKER,
-    "stale_metadata_us": FateGroup.BROKER,
-    "shock_loss": FateGroup.CLUSTER,
+_METRICS = {
+    FateGroup.BROKER: ("incidents", "stale_control_request", "stale_metadata_us"),
+    FateGroup.PAIR: ("expansions", "stale_join", "stale_join_after_crash", "race_loss", "refused"),
+    FateGroup.SET: (
+        *("last_replica_loss", "unclean_loss", "all_replicas_gone", "offline"),
+        *("offline_us", "under_min_us", "recovery_us"),
+    ),
+    FateGroup.CLUSTER: ("shock_loss",),
 }
+GROUP_OF = {metric: group for group, metrics in _METRICS.items() for metric in metrics}
 """By metric. `committed_loss` is its causes together: whoever wants it adds them up."""
 LOSS_CAUSES = ("race_loss", "last_replica_loss", "unclean_loss", "shock_loss")
 SIZED = ("stale_join", *LOSS_CAUSES, "offline")
