@@ -59,9 +59,6 @@ def html_page(
     )
 
 
-# --- page colors ----------------------------------------------------------------------------------
-
-
 AUTO = "auto"
 """The theme of a page that is light or dark as its reader likes."""
 

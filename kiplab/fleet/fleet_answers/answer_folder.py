@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from ..parameters.fleet_study import FleetStudy, study_from
 from ..parameters.parameter_errors import ParameterError
@@ -47,7 +46,8 @@ def _check_empty(folder: Path) -> None:
 
 def _check_same(folder: Path, study: FleetStudy, *, seed: int, resume: bool) -> None:
     differs = _differences(study_in(folder), study)
-    differs += ["the seed"] * any(kept != seed for kept in _kept_seeds(folder))
+    identities = [identity_in(folder / method) for method in kept_methods(folder)]
+    differs += ["the seed"] * any(kept.get("study_seed") != seed for kept in identities)
     if differs:
         mend = "Name another folder, or ask for the study that is there."
         other = f"{', '.join(differs)} {'is' if len(differs) == 1 else 'are'} not the same"
@@ -86,10 +86,6 @@ def study_in(folder: Path) -> FleetStudy:
 def kept_methods(folder: Path) -> tuple[str, ...]:
     """The ways of sampling that a folder has anything of."""
     return tuple(method for method in METHODS if (folder / method / "study.json").exists())
-
-
-def _kept_seeds(folder: Path) -> list[Any]:
-    return [identity_in(folder / method).get("study_seed") for method in kept_methods(folder)]
 
 
 def kept_sizes(folder: Path) -> Mapping[str, int]:

@@ -64,7 +64,8 @@ def run_study(
         kept = stack.enter_context(opened(folder, plan, resume=resume))
         run = _Run(plan, kept, _listeners_of(stack, progress, listener), keep_every_s)
         if run.missing:
-            work = functools.partial(worked_off, work_block, _scenario_type(plan))
+            scenario_type = type(plan.workloads[0].scenario)
+            work = functools.partial(worked_off, work_block, scenario_type)
             waves = run.on_spark(work, master, partitions, stop) if spark else run.here(work, stop)
             try:
                 run.keep_all(stack.enter_context(closing(waves)))
@@ -80,10 +81,6 @@ def _listeners_of(
     if bar_is_visible() if progress is None else progress:
         listeners.append(stack.enter_context(ProgressBar()))
     return listeners
-
-
-def _scenario_type(plan: StudyPlan[Any]) -> type[Any]:
-    return type(plan.workloads[0].scenario)
 
 
 class _Run:

@@ -179,7 +179,9 @@ class Schedules:
     def __str__(self) -> str:
         width = max(len(name) for name in self.sets)
         lines = [f"{self.n:,} schedules per feature set: {self.label}", ""]
-        lines += [f"{row.features:<{width}}  {row.metric:<10}  {_said(row)}" for row in self.rows]
+        for row in self.rows:
+            what = f"{row.features:<{width}}  {row.metric:<10}"
+            lines.append(f"{what}  {_count(row)}: {_share(row)}")
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -196,10 +198,6 @@ class Schedules:
         )
         caption = f"{self.n:,} schedules per feature set: {self.label}. Intervals: {METHOD}."
         return f"<table><caption>{caption}</caption><tr>{head}</tr>{body}</table>"
-
-
-def _said(row: Row) -> str:
-    return f"{_count(row)}: {_share(row)}"
 
 
 def _count(row: Row) -> str:

@@ -7,6 +7,7 @@ every planned stop and every cut in them once more, with a controller that is la
 
 from collections.abc import Callable, Iterator
 from functools import cache, partial
+from operator import attrgetter
 
 from msgspec.structs import replace
 
@@ -59,7 +60,7 @@ def _bounces(many: int, seed: int) -> Iterator[Claim]:
     obeyed = "requests that the next incarnation obeys"
     unknown = "incarnations that nobody notices"
     metric = "stale_control_request"
-    for what, counts in ((obeyed, _applied), (unknown, _missed)):
+    for what, counts in ((obeyed, attrgetter("applied")), (unknown, attrgetter("missed"))):
         regime = f"every bounce, its controller late: {what}"
         for features in ("none", "380"):
             ours = _counted(BOUNCING, features, metric, many, seed)
@@ -114,14 +115,6 @@ def bounced(effect: EffectiveEvent, features: str) -> LateBounce:
     """The engine's bounce, under a feature set of COMPARED_WITH_ZOOKEEPER."""
     cluster = replace(effect.cluster, features=COMPARED_WITH_ZOOKEEPER[features])
     return late_bounce(cluster, effect.event)
-
-
-def _applied(bounce: LateBounce) -> bool:
-    return bounce.applied
-
-
-def _missed(bounce: LateBounce) -> bool:
-    return bounce.missed
 
 
 def _served(effects: Effects, features: str) -> Certain:
