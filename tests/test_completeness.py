@@ -9,6 +9,7 @@ from enum import IntEnum
 from functools import cache, partial
 from importlib import import_module
 from inspect import getattr_static
+from itertools import chain
 from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
@@ -37,7 +38,7 @@ from kiplab.engine.cluster import Cluster
 from kiplab.engine.events import Event
 from kiplab.engine.nodes import Clients
 from kiplab.figures.timeline import axis, lane_marks, legend_marks
-from kiplab.plays import grammar, header, play, runner, transcript, verbs
+from kiplab.plays import grammar, header, play, runner, transcript
 from kiplab.plays.library import load
 from kiplab.plays.runner import open_stage
 from kiplab.plays.values import LOSSES
@@ -67,7 +68,6 @@ from kiplab.rows import broker_log, sentences, step_labels
 from kiplab.rows.columns import MarkKind
 from kiplab.widgets.controls import broker_offers
 from tests.engine import unrouted
-from tests.rows import left_out
 
 
 class Table(NamedTuple):
@@ -167,6 +167,12 @@ event; mark in the picture; _MARKS in kiplab/rows/marks.py
     UNMARKED in tests/rows/left_out.py
 event; log lines; _LINES in kiplab/rows/operator_log.py
     UNLOGGED in tests/rows/unlogged.py
+event; sign in the transcript; _MARKS or _QUIET in kiplab/plays/transcript.py
+    PLAIN in tests/rows/left_out.py
+mark; glyph or words on its lane; GLYPHS or SPOKEN in kiplab/figures/timeline/lane_marks.py
+    NOT_DRAWN in tests/rows/left_out.py
+verb; deed; _VERBS in kiplab/plays/verbs.py
+    NOT_DONE in tests/rows/left_out.py
 verb; label; _LABELS in kiplab/rows/step_labels.py
     AS_WRITTEN in tests/rows/left_out.py
 timer; period; PERIOD_MS in kiplab/engine/routes.py
@@ -178,6 +184,8 @@ change of a broker; log line; _CHANGES in kiplab/rows/controller_log.py
     UNLOGGED_CHANGES in tests/rows/unlogged.py
 struct of the state; few words in the inspector; _SHORT in kiplab/rows/state_tree.py
     NOT_SHORT in tests/rows/left_out.py
+kind of guard; release that brings it; NATIVE in kiplab/protocol/guards.py
+    NEVER_NATIVE in tests/explore/guard_rules.py
 kind of guard; word on the promises; _VOIDING in kiplab/engine/properties.py
     HARMLESS in tests/engine/unrouted.py
 kind of guard; word on whether a run tells that it acted
@@ -192,6 +200,8 @@ error at which a leader waits; log line; _WAITING in kiplab/rows/broker_log.py
 error of a fetch; log line; _FETCH_ERRORS in kiplab/rows/broker_log.py
     UNLOGGED_FETCH_ERRORS in tests/rows/unlogged.py
 property; entry; PROPERTIES in kiplab/engine/properties.py
+lifecycle; log line; _LIFE in kiplab/rows/broker_log.py
+    UNLOGGED_LIFE in tests/rows/unlogged.py
 lifecycle; sentence; _LIFE in kiplab/engine/explain.py
 lifecycle; word; LIFECYCLE_WORDS in kiplab/widgets/controls/broker_offers.py
 comparison; words for what the receiver holds; _HELD in kiplab/rows/message_paths.py
@@ -208,9 +218,11 @@ def named_tables() -> Iterator[Table]:
 
 
 def named(where: str) -> Any:
-    """The value of NAME, of a file, as the entries have it."""
-    name, path = where.split(" in ")
-    return getattr(import_module(path.removesuffix(".py").replace("/", ".")), name)
+    """The value of NAME, of a file, as the entries have it; of NAME or NAME what both have."""
+    names, path = where.split(" in ")
+    module = import_module(path.removesuffix(".py").replace("/", "."))
+    values = [getattr(module, name) for name in names.split(" or ")]
+    return values[0] if len(values) == 1 else {*chain.from_iterable(values)}
 
 
 TABLES = (
@@ -270,13 +282,6 @@ TABLES = (
         "NOT_OFFERED in tests/engine/unrouted.py",
     ),
     Table(
-        "verb",
-        "deed",
-        "_VERBS in kiplab/plays/verbs.py",
-        lambda: verbs._VERBS,
-        {"expect": "the runner judges it"},
-    ),
-    Table(
         "header verb",
         "reader",
         "kiplab/plays/header.py (play.py and runner.py read what is about the play itself)",
@@ -333,37 +338,10 @@ TABLES = (
         lambda: enabled.EVERYTHING.timers,
     ),
     Table(
-        "mark",
-        "glyph or words on its lane",
-        "GLYPHS or SPOKEN in kiplab/figures/timeline/lane_marks.py",
-        lambda: {*lane_marks.GLYPHS, *lane_marks.SPOKEN},
-        left_out.NOT_DRAWN,
-        "NOT_DRAWN in tests/rows/left_out.py",
-    ),
-    Table(
         "sign",
         "entry in the legend",
         "MARKS (or _DOWN) in kiplab/figures/timeline/legend_marks.py",
         lambda: {mark.id for mark in legend_marks.MARKS} | {*legend_marks._DOWN},
-    ),
-    Table(
-        "event",
-        "sign in the transcript",
-        "_MARKS or _QUIET in kiplab/plays/transcript.py",
-        lambda: {*transcript._MARKS, *transcript._QUIET},
-        left_out.PLAIN,
-        "PLAIN in tests/rows/left_out.py",
-    ),
-    Table(
-        "kind of guard",
-        "release that brings it",
-        "NATIVE in kiplab/protocol/guards.py",
-        lambda: guards.NATIVE,
-        {
-            guards.GuardKind.ALTERNATIVE: "a KIP rejected it",
-            guards.GuardKind.AS_SPECIFIED: "no release does it",
-        },
-        "the kinds beside it in tests/test_completeness.py",
     ),
     Table(
         "mode",
@@ -388,13 +366,6 @@ TABLES = (
             for name in named_in(room.__file__, "properties")
             if isinstance(getattr(properties, name), properties.Property)
         },
-    ),
-    Table(
-        "lifecycle",
-        "log line",
-        "_LIFE in kiplab/rows/broker_log.py",
-        lambda: broker_log._LIFE,
-        {Lifecycle.STARTING: "a log begins with the process: there is nothing to say yet"},
     ),
 )
 

@@ -43,6 +43,11 @@ WORDLESS = {
     GuardKind.AS_SPECIFIED: "as of a rule",
 }
 """Kinds of guards that a search does not watch (explored._WATCHED), and why."""
+NEVER_NATIVE = {
+    GuardKind.ALTERNATIVE: "a KIP rejected it",
+    GuardKind.AS_SPECIFIED: "no release does it",
+}
+"""Kinds of guards that no release brings (guards.NATIVE), and why."""
 NOT_IN_ITS_PLACE = {
     GuardKind.REFUSAL: "it is part of what was chosen",
     GuardKind.RULE: "it is part of what was chosen",

@@ -91,5 +91,7 @@ NOT_SHORT: dict[type, str] = {
 
 UNSAID: dict[type, str] = {facts.IsrChanged: "the bands of the brokers begin or end there"}
 """What a record changed that its tick has no words for, and why."""
+NOT_DONE = {"expect": "the runner judges it"}
+"""Verbs without a deed, and why."""
 AS_WRITTEN = {"hold": "nothing happens yet", "expect": "it asks, and does nothing"}
 """Verbs whose lines are their own label, and why."""

@@ -6,6 +6,7 @@ for the reason given. A reason that quotes Kafka names who writes it and in whic
 
 from kiplab.engine import events
 from kiplab.protocol import errors, facts, zookeeper_facts
+from kiplab.protocol.replica.broker_state import Lifecycle
 from tests.rows.left_out import by_type
 
 _CLIENTS = "it is in a client's log and in no node's"
@@ -148,3 +149,7 @@ UNLOGGED_WAITING = {
     )
 }
 """Errors at which a leader waits without a line, and why."""
+UNLOGGED_LIFE = {
+    Lifecycle.STARTING: "a log begins with the process: there is nothing to say yet",
+}
+"""States of a process that none of its lines is about, and why."""
