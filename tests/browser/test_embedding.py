@@ -38,8 +38,9 @@ class Watched:
         self.complaints = PageRecord(page).complaints
         page.on("request", lambda r: self.asked.append(r.url))
 
-    def open(self, file: Path, hash: str = "") -> None:
+    def open(self, file: Path, hash: str = "") -> Page:
         self.page.goto(f"{file.as_uri()}{hash}")
+        return self.page
 
 
 def rows_on(kafka: str) -> Rows:
@@ -103,6 +104,12 @@ def expect_step(page: Page, step: int, words: str = "", within: str = "body") ->
     assert page.locator(within).get_by_label("step", exact=True).input_value() == str(step)
 
 
+def expect_shown(page: Page, step: int, words: str = "") -> None:
+    """It is at that step, and what comes later is masked."""
+    expect_step(page, step, words)
+    assert masked_from(page) == (step if step < LAST else None)
+
+
 def press(page: Page, name: str, within: str = "body") -> None:
     page.locator(within).get_by_role("button", name=name, exact=True).click()
 
@@ -118,8 +125,7 @@ def test_one_file_alone_opens_without_the_network_and_without_complaint(
     rows = lossy if name == "single" else (lossy, rows_on("3.5"))
     file = write(rows, tmp_path / "alone.html")
     watched.open(file)
-    expect_step(watched.page, LAST, "broker 1 fetches")
-    assert masked_from(watched.page) is None
+    expect_shown(watched.page, LAST, "broker 1 fetches")
     assert verdict_shows(watched.page)
     press(watched.page, "Back")
     expect_step(watched.page, LAST - 1)
@@ -128,8 +134,7 @@ def test_one_file_alone_opens_without_the_network_and_without_complaint(
 
 
 def test_buttons_move_mask_words_verdict_and_address(watched: Watched, folder: Path) -> None:
-    page = watched.page
-    watched.open(folder / "single.html")
+    page = watched.open(folder / "single.html")
     assert hash_of(page) == ""
     for button, step, words in (
         ("First", 0, "start"),
@@ -139,19 +144,16 @@ def test_buttons_move_mask_words_verdict_and_address(watched: Watched, folder: P
         ("Back", 1, "broker 2 catches up"),
     ):
         press(page, button)
-        expect_step(page, step, words)
-        assert masked_from(page) == step
+        expect_shown(page, step, words)
         assert hash_of(page) == f"#step={step}"
         assert not verdict_shows(page)
     press(page, "Last")
-    expect_step(page, LAST)
-    assert masked_from(page) is None
+    expect_shown(page, LAST)
     assert verdict_shows(page)
 
 
 def test_everything_can_be_reached_by_keyboard(watched: Watched, folder: Path) -> None:
-    page = watched.page
-    watched.open(folder / "single.html")
+    page = watched.open(folder / "single.html")
     names = []
     page.get_by_role("button", name="First").focus()
     for _ in range(6):
@@ -162,8 +164,7 @@ def test_everything_can_be_reached_by_keyboard(watched: Watched, folder: Path) -
     page.keyboard.press("Home")
     expect_step(page, 0)
     page.keyboard.press("ArrowRight")
-    expect_step(page, 1)
-    assert masked_from(page) == 1
+    expect_shown(page, 1)
     page.get_by_role("button", name="Step").focus()
     page.keyboard.press("Enter")
     expect_step(page, 2)
@@ -177,8 +178,7 @@ def test_words_and_picture_light_each_other_up_and_can_be_searched(
 ) -> None:
     from playwright.sync_api import expect
 
-    page = watched.page
-    watched.open(folder / "single.html", "#step=4")
+    page = watched.open(folder / "single.html", "#step=4")
     field, count = page.get_by_label("Search"), page.locator(".kiplab-finder output")
     field.fill("ISR of orders-0")
     expect(count).to_have_text(re.compile(r"^0 of \d+ up to step 4$"))
@@ -202,14 +202,11 @@ def test_words_and_picture_light_each_other_up_and_can_be_searched(
 
 
 def test_the_address_brings_a_reader_back_to_the_step(watched: Watched, folder: Path) -> None:
-    page = watched.page
-    watched.open(folder / "single.html", "#step=6")
-    expect_step(page, 6, "request arrives")
-    assert masked_from(page) == 6
+    page = watched.open(folder / "single.html", "#step=6")
+    expect_shown(page, 6, "request arrives")
     press(page, "Step")
     page.reload()
-    expect_step(page, 7)
-    assert masked_from(page) == 7
+    expect_shown(page, 7)
     page.evaluate("location.hash = 'step=2'")
     expect_step(page, 2)
     page.evaluate("location.hash = 'another-place'")
@@ -221,14 +218,12 @@ def test_an_address_that_names_no_step_shows_everything(
     watched: Watched, folder: Path, hash: str
 ) -> None:
     watched.open(folder / "single.html", hash)
-    expect_step(watched.page, LAST)
-    assert masked_from(watched.page) is None
+    expect_shown(watched.page, LAST)
     assert watched.complaints == []
 
 
 def test_play_reaches_the_end_and_can_be_paused(watched: Watched, folder: Path) -> None:
-    page = watched.page
-    watched.open(folder / "twin.html", "#step=9")
+    page = watched.open(folder / "twin.html", "#step=9")
     press(page, "Play")
     press(page, "Pause")
     expect_step(page, 9)
@@ -237,8 +232,7 @@ def test_play_reaches_the_end_and_can_be_paused(watched: Watched, folder: Path) 
     page.get_by_role("button", name="Play", exact=True).wait_for()
     assert masked_from(page) is None
     press(page, "Play")
-    expect_step(page, 0, "start")
-    assert masked_from(page) == 0
+    expect_shown(page, 0, "start")
 
 
 SHOWN = """() => {
@@ -267,15 +261,13 @@ def test_nothing_of_the_picture_is_cut_at_any_width(
 
 
 def test_a_picture_that_is_given_less_room_is_drawn_anew(watched: Watched, folder: Path) -> None:
-    page = watched.page
-    watched.open(folder / "single.html", "#step=6")
+    page = watched.open(folder / "single.html", "#step=6")
     expect_step(page, 6)
     page.set_viewport_size({"width": 600, "height": 900})
     page.wait_for_function("document.getElementById('kiplab-plot').layout.width === 600")
     assert masked_from(page) == 6
     press(page, "Step")
-    expect_step(page, 7)
-    assert masked_from(page) == 7
+    expect_shown(page, 7)
 
 
 PAPER = "document.getElementById('kiplab-plot').layout.paper_bgcolor"
@@ -313,8 +305,7 @@ def test_the_player_is_in_sight_beside_a_picture_higher_than_the_window(
 
 
 def test_a_title_with_a_script_in_it_is_harmless(watched: Watched, folder: Path) -> None:
-    page = watched.page
-    watched.open(folder / "evil.html", "#step=1")
+    page = watched.open(folder / "evil.html", "#step=1")
     page.locator("[aria-live]", has_text="step 1 of 2").wait_for()
     page.locator("#kiplab-plot text", has_text="window.hacked=1").first.wait_for()
     assert page.title() == EVIL
@@ -324,8 +315,7 @@ def test_a_title_with_a_script_in_it_is_harmless(watched: Watched, folder: Path)
 
 
 def test_two_fragments_share_plotlyjs_and_step_on_their_own(watched: Watched, folder: Path) -> None:
-    page = watched.page
-    watched.open(folder / "embedded.html", "#b.step=4")
+    page = watched.open(folder / "embedded.html", "#b.step=4")
     expect_step(page, LAST, within="#a")
     expect_step(page, 4, within="#b")
     press(page, "Back", within="#a")
