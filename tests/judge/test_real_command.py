@@ -12,10 +12,10 @@ from zipfile import ZipFile
 import psutil
 import pytest
 
-from kiplab.cli.command import main
 from kiplab.judge import java_process
 from kiplab.judge.kafka_jars import jar_cache
 from kiplab.judge.side_by_side import live_kafka, real_run
+from tests.conftest import Command
 from tests.judge import kafka_here, small_schemas
 
 OWN_PLAY = """\
@@ -104,15 +104,14 @@ def own_play(machine: Path) -> None:
 class Real:
     """``kiplab real`` on this machine."""
 
-    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
-        self._capsys = capsys
+    def __init__(self, command: Command) -> None:
+        self._command = command
 
     def said(self, *arguments: str) -> tuple[int, str, str]:
         """(exit code, standard output, standard error)."""
-        code = main(["real", *arguments])
-        printed = self._capsys.readouterr()
-        assert "Traceback" not in printed.err
-        return code, printed.out, printed.err
+        code, out, err = self._command("real", *arguments)
+        assert "Traceback" not in err
+        return code, out, err
 
     def report(self, *arguments: str) -> dict[str, Any]:
         code, out, err = self.said(*arguments, "--json")
@@ -122,8 +121,8 @@ class Real:
 
 
 @pytest.fixture
-def real(capsys: pytest.CaptureFixture[str]) -> Real:
-    return Real(capsys)
+def real(command: Command) -> Real:
+    return Real(command)
 
 
 # --- what cannot be, in one sentence --------------------------------------------------------------
