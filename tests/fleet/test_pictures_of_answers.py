@@ -41,13 +41,8 @@ from tests.html_outline import Outline
 
 SETS = ("none", "841", "841+903")
 METRICS = (
-    "stale_join",
-    "stale_join_after_crash",
-    "committed_loss",
-    "race_loss",
-    "last_replica_loss",
-    "shock_loss",
-    "unclean_loss",
+    *("stale_join", "stale_join_after_crash", "committed_loss"),
+    *("race_loss", "last_replica_loss", "shock_loss", "unclean_loss"),
 )
 YEARS = 1_000
 REFUSED = NeverHappens(because="KIP-841 refuses <this>, KIP-903 that")
@@ -55,19 +50,9 @@ REFUSED = NeverHappens(because="KIP-841 refuses <this>, KIP-903 that")
 
 def answer(**swept: list[float]) -> FleetAnswer:
     """Every metric under every set at every point, without a kernel."""
-    study = study_of(
-        {
-            "about": "Made up & small.",
-            "feature_sets": list(SETS),
-            "parameters": {
-                "brokers": 6,
-                "partitions": 600,
-                "replica_sets": 15,
-                "clusters": 2,
-                **swept,
-            },
-        }
-    )
+    fleet = {"brokers": 6, "partitions": 600, "replica_sets": 15, "clusters": 2, **swept}
+    about = {"about": "Made up & small.", "feature_sets": list(SETS)}
+    study = study_of({**about, "parameters": fleet})
     asked = list(product(study.scenarios, SETS, METRICS))
     rows = tuple(
         _row(scenario, features, metric, tuple(swept)) for scenario, features, metric in asked
@@ -164,24 +149,16 @@ def test_every_kind_of_finding_keeps_its_kind() -> None:
         alarms=("only 40 effective samples",),
         method="t",
     )
-    found = [
-        measured(one)
-        for one in (
-            SeenRate(rate=2.0, low=1.0, high=3.0, method=""),
-            weighed,
-            NeverSeen(high=3.0, method=""),
-            REFUSED,
-            block_means.NothingWeighed(samples=10),
-        )
-    ]
-    assert [one.certainty for one in found] == [
-        Certainty.SEEN,
-        Certainty.SEEN,
-        Certainty.UNSEEN,
-        Certainty.NEVER,
-        Certainty.NOT_REACHED,
-    ]
-    assert (found[1].low, found[1].effective, found[1].alarms) == (0.0, 40.0, weighed.alarms)
+    kinds = {
+        SeenRate(rate=2.0, low=1.0, high=3.0, method=""): Certainty.SEEN,
+        weighed: Certainty.SEEN,
+        NeverSeen(high=3.0, method=""): Certainty.UNSEEN,
+        REFUSED: Certainty.NEVER,
+        block_means.NothingWeighed(samples=10): Certainty.NOT_REACHED,
+    }
+    assert {found: measured(found).certainty for found in kinds} == kinds
+    shown = measured(weighed)
+    assert (shown.low, shown.effective, shown.alarms) == (0.0, 40.0, weighed.alarms)
 
 
 def test_rates_are_taken_at_the_first_value_of_whatever_else_was_swept() -> None:
@@ -281,9 +258,8 @@ A_YEAR = 15 * 2e-5 + 30 * 1e-9 * 12 * 30
 
 
 def test_fleets_are_so_many_clusters_of_the_study() -> None:
-    found = {
-        fleet.name: fleet.yearly.rate for fleet in fleets_of(answer(), "committed_loss", "841")
-    }
+    fleets = fleets_of(answer(), "committed_loss", "841")
+    found = {fleet.name: fleet.yearly.rate for fleet in fleets}
     assert found == {
         "1 cluster, 15 replica sets": pytest.approx(A_YEAR),
         "2 clusters, 30 replica sets": pytest.approx(2 * A_YEAR),
@@ -370,11 +346,8 @@ def test_incidents_are_as_large_as_what_shares_their_fate() -> None:
     pytest.importorskip("numpy")
     picture = incident_sizes(answer(), ["last_replica_loss", "stale_join"], replica_sets=[3, 15])
     assert [line for line in picture.sentence.split("; ") if "(3 replica sets)" in line]
-    held = [
-        line
-        for line in picture.words.lines
-        if line[0].endswith("the last replica (3 replica sets)")
-    ]
+    last = "the last replica (3 replica sets)"
+    held = [line for line in picture.words.lines if line[0].endswith(last)]
     assert sum(int(line[1].replace(",", "")) * int(line[2]) for line in held) == 600 * 1
 
 
@@ -411,10 +384,8 @@ def test_a_referee_with_chance_in_it_widens_the_ratio() -> None:
 def test_the_race_follows_crashes_and_slow_requests_and_no_fast_ones() -> None:
     pytest.importorskip("scipy")
     names = ("crashes_per_year", "slow_alter_partition_share", "alter_partition_ms", "tail_lost")
-    found = {
-        lever.parameter: lever.power
-        for lever in levers_of(Parameters(), names, "none", "race_loss", 1)
-    }
+    levers = levers_of(Parameters(), names, "none", "race_loss", 1)
+    found = {lever.parameter: lever.power for lever in levers}
     assert "alter_partition_ms" not in found, "typical round trips are irrelevant"
     assert found["slow_alter_partition_share"] == pytest.approx(1, abs=0.05)
     assert found["tail_lost"] == pytest.approx(1, abs=0.2)
@@ -427,10 +398,8 @@ def test_with_three_replicas_the_last_one_follows_crashes_three_times() -> None:
         replication_factor=3, bounces_per_year=0.0, disk_failures_per_year=0.0, tail_lost=0.2
     )
     names = ("crashes_per_year", "tail_lost", "slow_alter_partition_share")
-    found = {
-        lever.parameter: lever.power
-        for lever in levers_of(three, names, "none", "last_replica_loss", 1)
-    }
+    levers = levers_of(three, names, "none", "last_replica_loss", 1)
+    found = {lever.parameter: lever.power for lever in levers}
     assert found["crashes_per_year"] == pytest.approx(3, abs=0.3)
     assert abs(found.get("slow_alter_partition_share") or 0) < 0.2
 

@@ -20,17 +20,9 @@ from tests.labs.running import (
 )
 
 PATTERN = (
-    "A question people ask",
-    "Five minutes",
-    "## Your prediction",
-    "## Run it",
-    "## The gap",
-    "## Change one thing",
-    "## Checkpoint",
-    "## Make or break",
-    "## Exit ticket",
-    "**To discuss:**",
-    "## Take your work home",
+    *("A question people ask", "Five minutes", "## Your prediction", "## Run it", "## The gap"),
+    *("## Change one thing", "## Checkpoint", "## Make or break", "## Exit ticket"),
+    *("**To discuss:**", "## Take your work home"),
 )
 CHECKS = ROOT / "kiplab" / "classroom" / "exercises"
 LINES_MAX, WORDS_MAX = 25, 190

@@ -15,26 +15,12 @@ from kiplab.widgets.history_tree.playback import Playback
 from tests.repeated import in_long
 
 COVERING = (
-    "343-partitioned-broker",
-    "343-two-processes",
-    "380-newer-epoch",
-    "380-overwritten-checkpoint",
-    "380-rising-session-ids",
-    "380-stale-controlled-shutdown",
-    "704-consumers",
-    "704-election-epoch",
-    "704-one-replica",
-    "704-transactions",
-    "841-rejoins",
-    "841-removed-meanwhile",
-    "consumer-nearby",
-    "consumer-old-leader",
-    "delete-records",
-    "hole-level",
-    "kafka-14139",
-    "producer-lost-acknowledged",
-    "producer-retries",
-    "unclean-election-after-upgrade",
+    *("343-partitioned-broker", "343-two-processes", "380-newer-epoch"),
+    *("380-overwritten-checkpoint", "380-rising-session-ids", "380-stale-controlled-shutdown"),
+    *("704-consumers", "704-election-epoch", "704-one-replica", "704-transactions"),
+    *("841-rejoins", "841-removed-meanwhile", "consumer-nearby", "consumer-old-leader"),
+    *("delete-records", "hole-level", "kafka-14139", "producer-lost-acknowledged"),
+    *("producer-retries", "unclean-election-after-upgrade"),
 )
 """Plays in which each kind of move, event and offer comes up that does in any play."""
 SIX = """

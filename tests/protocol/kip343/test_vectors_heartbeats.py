@@ -12,14 +12,8 @@ from kiplab.plays.runner import run_play
 from kiplab.protocol.features import Features, parse_features
 
 PLAYS = (
-    "343-partitioned-broker",
-    "343-two-processes",
-    "343-isr-change",
-    "343-swapped-isr-changes",
-    "343-legacy-brokers",
-    "343-controller-failover",
-    "343-stopping",
-    "343-two-leaders",
+    *("343-partitioned-broker", "343-two-processes", "343-isr-change", "343-swapped-isr-changes"),
+    *("343-legacy-brokers", "343-controller-failover", "343-stopping", "343-two-leaders"),
     "343-stale-leader",
 )
 RELEASE_LINE = "kafka     kip-343\n"
