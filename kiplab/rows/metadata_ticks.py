@@ -69,9 +69,6 @@ _SHORT: dict[type, Callable[[Any], str]] = {
 }
 
 
-# --- zookeeper ticks ------------------------------------------------------------------------------
-
-
 NO_VERSION = -1
 _FOLLOWS = (facts.LeaderElected, facts.IsrChanged, ControllerElected)
 """The changes of a transaction follow right after it."""

@@ -149,7 +149,7 @@ def test_every_kind_of_finding_keeps_its_kind() -> None:
         alarms=("only 40 effective samples",),
         method="t",
     )
-    kinds = {
+    kinds: dict[FoundRate, Certainty] = {
         SeenRate(rate=2.0, low=1.0, high=3.0, method=""): Certainty.SEEN,
         weighed: Certainty.SEEN,
         NeverSeen(high=3.0, method=""): Certainty.UNSEEN,

@@ -54,9 +54,6 @@ def _lanes(panel: Panel) -> Iterator[tuple[str, float, float]]:
         yield f"partition {' '.join(other.partitions)}", top, bottom
 
 
-# --- told marks -----------------------------------------------------------------------------------
-
-
 HALF = 9
 """Pixels from a tick to the edges of what is lit around it."""
 IdsByPlace = dict[tuple[str, int], dict[str, None]]

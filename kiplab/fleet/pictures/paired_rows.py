@@ -11,8 +11,7 @@ from ..parameters.years import MICROSECONDS_PER_YEAR
 from ..pipeline.study_summary import SummaryRow
 from ..pipeline.work_orders import FORCED, NAIVE
 from ..statistics.block_means import paired_gap
-from ..statistics.clustered_counts import size_together
-from ..statistics.paired_counts import count_gap
+from ..statistics.clustered_counts import count_gap, size_together
 from .picture_rows import elsewhere
 
 

@@ -135,7 +135,8 @@ def opened(folder: str | Path, plan: StudyPlan[Any], *, resume: bool) -> Iterato
             # Once more: another process may have begun a study there since.
             _check(path, plan, resume=resume)
             if not (path / _STUDY).exists():
-                wave_files.write_durably(path / _STUDY, _told(plan))
+                identity = msgspec.json.format(msgspec.json.encode(plan.identity), indent=1)
+                wave_files.write_durably(path / _STUDY, identity)
             wave_files.remove_unfinished(path / _WAVES)
         yield StudyFolder(path)
 
@@ -161,10 +162,6 @@ def _is_only_begun(path: Path) -> bool:
     return {entry.name for entry in path.iterdir()} <= first and not (
         waves.exists() and any(waves.iterdir())
     )
-
-
-def _told(plan: StudyPlan[Any]) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(plan.identity), indent=1)
 
 
 def _check_same(path: Path, plan: StudyPlan[Any]) -> None:

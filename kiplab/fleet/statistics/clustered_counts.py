@@ -1,10 +1,13 @@
 """Counts that come in clusters: one incident counts several times, and the next one waits.
 
 Few of them tell too little about the clusters: the count of a replication is then one incident, of
-that weight. Of many the spread over replications is used.
+that weight. Of many the spread over replications is used. The counts that only one of two feature
+sets has, on the same schedules, tell how far apart their rates are.
 """
 
 from math import sqrt
+
+import msgspec
 
 from .block_means import Weights
 from .event_rates import NeverSeen, SeenRate, event_rate, poisson_interval
@@ -66,4 +69,41 @@ def _of_replications(counts: Weights, exposure: float, confidence: float) -> See
         low=low / exposure,
         high=high / exposure,
         method=f"gamma, what a replica set has is one incident, {100 * confidence:g} %",
+    )
+
+
+class CountGap(msgspec.Struct, frozen=True, kw_only=True):
+    """How much higher a rate is here than there, from what happened in only one of them."""
+
+    gap: float
+    low: float
+    high: float
+    method: str
+
+
+def count_gap(
+    only_here: int,
+    only_there: int,
+    exposure: float,
+    *,
+    together: float = 1.0,
+    confidence: float = CONFIDENCE,
+) -> CountGap:
+    """The difference of two rates over one exposure; what happened in both cancels.
+
+    Two exact Poisson intervals, each so wide that both hold together: it covers at least what it
+    says. Where so many events come `together` it is as sure as so many fewer that come alone.
+    Raises ValueError for impossible counts, MissingExtraError without scipy.
+    """
+    each = 1 - (1 - confidence) / 2
+    here, there = (
+        poisson_interval(only / together, exposure / together, confidence=each)
+        for only in (only_here, only_there)
+    )
+    how = "exact Poisson" if together == 1 else f"Poisson of clusters of {together:.2g}"
+    return CountGap(
+        gap=(only_here - only_there) / exposure,
+        low=here.low - there.high,
+        high=here.high - there.low,
+        method=f"{how} of what only one had, {100 * confidence:g} % together",
     )

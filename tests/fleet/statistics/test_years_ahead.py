@@ -7,8 +7,8 @@ from numpy import outer
 from scipy.stats import poisson
 
 from kiplab.fleet.statistics.block_means import NothingWeighed
+from kiplab.fleet.statistics.clustered_counts import count_gap
 from kiplab.fleet.statistics.event_rates import NeverHappens, event_rate
-from kiplab.fleet.statistics.paired_counts import count_gap
 from kiplab.fleet.statistics.years_ahead import at_least_one, level_of_each
 
 
