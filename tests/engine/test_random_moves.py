@@ -22,7 +22,7 @@ from kiplab.plays.header import setup_of
 from kiplab.plays.library import load, names
 from kiplab.plays.play_errors import PlayError
 from kiplab.protocol.clients.consumer import Consumer
-from kiplab.protocol.facts import Polled, RecordWritten, Refused
+from kiplab.protocol.facts import Polled, RecordsDeleted, RecordWritten, Refused
 from kiplab.protocol.features import Features, parse_features
 from kiplab.protocol.ids import CONTROLLER, BrokerId, Offset
 from kiplab.protocol.log import EMPTY, epoch_at
@@ -92,7 +92,7 @@ class Walk:
         self.read: dict[tuple[str, int], int] = {}
         """The leader epochs of what consumers have read."""
         self.durable = True
-        """Whether no committed record is lost yet."""
+        """Whether no committed record is lost or deleted yet."""
         self.unseen = False
         """Whether /controller was deleted while no session that lasts watched it."""
 
@@ -137,7 +137,7 @@ class Walk:
         if refused and not any(isinstance(e, RecordWritten) for e in done.events):
             assert done.cluster.controller is before.controller
         for event in done.events:
-            if isinstance(event, events.CommittedLost):
+            if isinstance(event, events.CommittedLost | RecordsDeleted):
                 self.durable = False
             if isinstance(event, Polled):
                 self._read(before, event)
