@@ -6,7 +6,7 @@ import sys
 import pytest
 from msgspec.structs import replace
 
-from kiplab.engine import impossible_moves, moves, properties
+from kiplab.engine import impossible_moves, moves, observer, properties
 from kiplab.engine.canonical import canonical
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.enabled import EVERYTHING, PROGRESS, Menu, enabled
@@ -22,7 +22,7 @@ from kiplab.plays.stage import Stage
 from kiplab.protocol.features import parse_features
 from kiplab.protocol.guards import GUARDS
 from kiplab.protocol.kraft import alter_partition
-from kiplab.protocol.replica.broker_state import Loss
+from kiplab.protocol.replica.broker_state import Durable, Loss
 from tests.engine.small_clusters import BROKER_1, BROKER_2, BROKER_9
 
 
@@ -241,6 +241,13 @@ def test_the_last_replica_is_a_loss_that_nothing_promised_to_prevent() -> None:
     assert not broken.promised
     assert any(isinstance(e, CommittedLost) for e in stage.events)
     assert stage.cluster.observed[0].excused
+
+
+def test_logs_that_part_and_meet_again_are_seen_from_either_side() -> None:
+    log = "log=2@3,2@5\nreplica t-0 broker=2 log=1@3,1@4,2@5"
+    here = open_stage(parse(f"broker 1\nbroker 2\ntopic t replicas=1,2 {log}")).cluster
+    before = replace(here, brokers=tuple(replace(b, durable=Durable()) for b in here.brokers))
+    assert [p.id for p, *_ in observer.checks(before, here)].count("logs-match") == 2
 
 
 def test_every_guard_a_property_needs_exists() -> None:

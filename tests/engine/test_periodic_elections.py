@@ -70,6 +70,8 @@ def test_after_an_upgrade_to_3_9_it_takes_300_s_from_the_upgrade_on(who: str) ->
     before = ("advance 1000s", f"upgrade {who} kafka=3.9")
     assert leader(run(*before, "advance 299999ms", header=header)) == NO_LEADER
     assert leader(run(*before, "advance 300s", header=header)) == 2
+    again = (*before, "advance 100s", f"upgrade {who} kafka=3.8", before[1])
+    assert leader(run(*again, "advance 299999ms", header=header)) == NO_LEADER
 
 
 @pytest.mark.parametrize("kafka", ["3.8", "3.9\noff kafka-12670"])

@@ -119,6 +119,11 @@ def test_while_a_session_lasts_nobody_else_registers_under_the_id() -> None:
         played("crash 1; start 1")
 
 
+def test_an_answer_to_an_earlier_incarnation_changes_nothing() -> None:
+    late = "hold metadata-heartbeat-reply; heartbeat 1; expire 1; deliver metadata-heartbeat-reply"
+    played(f"{late}; expect broker 1 own-state=initial")
+
+
 def test_a_leader_of_2_2_writes_on_the_condition_that_nobody_has_written_since() -> None:
     before = "\n".join(s.text for s in load(PLAY).statements).partition("declare-inactive")[0]
     run = kiplab.run(parse(f"{before}check-lag 1\n".replace("kip-343", BEFORE)))

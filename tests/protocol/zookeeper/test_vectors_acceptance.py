@@ -267,6 +267,7 @@ def test_a_leader_epoch_is_not_looked_at_where_nobody_does() -> None:
     "leader_epoch error",
     ("lower, up to 2.5", ("zk-2.1", "zk-2.2", "zk-2.5.0"), 6, NONE),
     ("lower", ("zk-2.6", "zk-2.8", "zk-3.4"), 6, FENCED),
+    ("the first one", ("zk-2.6", "zk-2.8", "zk-3.4"), 0, FENCED),
     ("equal", ("zk-2.1", "zk-2.2", "zk-2.5.0", "zk-3.4"), 7, NONE),
     ("equal, 2.6 to 3.4.0", ("zk-2.6", "zk-2.8"), 7, FENCED),
     ("higher", RELEASES, 8, NONE),
