@@ -7,10 +7,11 @@ from kiplab.engine.canonical import canonical
 from kiplab.engine.cluster import Cluster, broker
 from kiplab.engine.events import Event, PropertyBroken
 from kiplab.engine.impossible_moves import why_not
+from kiplab.engine.truth import truth
 from kiplab.plays.grammar import parse
 from kiplab.plays.runner import run_play
 from kiplab.protocol import errors, facts, features, ids
-from kiplab.protocol.clients.producer import Producer
+from kiplab.protocol.clients.producer import Producer, informed
 from kiplab.protocol.replica.broker_state import log_of
 from tests.engine.small_clusters import BROKER_1, BROKER_2, cluster, does, partition
 
@@ -155,6 +156,8 @@ def test_while_nobody_leads_the_batch_waits() -> None:
     here, events = does(here, write())
     assert requeued(events) == [errors.KafkaError.LEADER_NOT_AVAILABLE]
     assert shop(here).update_requested
+    (state,) = truth(here).partitions
+    assert informed(shop(here), state).update_requested
 
 
 def test_there_has_to_be_something_to_send_again() -> None:

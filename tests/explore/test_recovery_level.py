@@ -1,6 +1,7 @@
 """The level "recovery": what KIP-704 prevents, rule by rule, and what nothing of it prevents."""
 
 import pytest
+from msgspec.structs import replace
 
 from kiplab.explore.levels.all_levels import level_named
 from kiplab.explore.levels.level_table import ExploreError
@@ -141,6 +142,8 @@ def test_of_several_consumers_one_is_kept_and_one_near_a_follower_before_all() -
     lines = "consumer  orders-0\nconsumer  orders-0 name=near reads-from=2\n"
     start = begun(TWO + lines, "3.5")
     assert [c.name for c in LEVEL.admit(start).consumers] == ["near"]
+    asking = tuple(replace(c, update_requested=True) for c in start.consumers)
+    assert [c.name for c in LEVEL.admit(replace(start, consumers=asking)).consumers] == ["near"]
 
 
 def test_it_asks_of_recoveries_and_says_what_it_is_blind_for() -> None:

@@ -216,6 +216,18 @@ def test_what_cannot_happen_stands_on_a_strip_below_the_scale() -> None:
     assert "cannot happen" not in texts(rates.rates_chart(without).drawing())
 
 
+def test_only_what_no_sample_hit_is_hollow_on_the_strip() -> None:
+    points = [
+        replace(samples.rate_points()[n], features="841", estimate=NOT_REACHED) for n in (0, 1)
+    ]
+    for found, hollow in ((NOT_REACHED, True), (REFUSED, False)):
+        drawing = rates.rates_chart([replace(p, estimate=found) for p in points]).drawing()
+        (fills,) = (
+            t["marker"]["color"] for t in drawing["data"] if "symbol" in t.get("marker", {})
+        )
+        assert ({*fills} == {drawing["layout"]["paper_bgcolor"]}) is hollow
+
+
 def test_what_was_never_seen_is_an_arrow_down_from_its_bound() -> None:
     def arrows(points: list[rates.RatePoint]) -> int:
         traces = rates.rates_chart(points).drawing()["data"]

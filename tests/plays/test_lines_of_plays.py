@@ -74,6 +74,13 @@ def test_a_refused_proposal_leaves_the_high_watermark_to_the_next_append() -> No
     assert [e.status for e in stage.expectations] == ["held"] * 4, stage.expectations
 
 
+def test_of_two_answers_the_last_one_is_the_reply() -> None:
+    sent = "hold alter-partition\nsend alter-partition from=1 partition=orders-0 isr=1\n"
+    twice = f"{sent}duplicate alter-partition\nrelease alter-partition\n"
+    stage = run_play(parse(f"{HEAD}{twice}expect reply orders-0 error=FENCED_LEADER_EPOCH"))
+    assert [e.status for e in stage.expectations] == ["held"], stage.expectations
+
+
 @pytest.mark.parametrize(("release", "end"), [("3.6", 10), ("3.7", 11)])
 def test_min_insync_replicas_beyond_the_replicas(release: str, end: int) -> None:
     header = f"kafka {release}\nbroker 1\ntopic t min-insync-replicas=2 log=10@0\n"

@@ -162,3 +162,10 @@ def test_frames_have_the_documented_columns(lossy: Rows) -> None:
         assert not rows or list(made[table].columns) == list(asdict(rows[0]))
         assert len(made[table]) == len(rows)
     assert str(made["messages"]["x_arrived"].dtype) == "Int64"
+
+
+def test_a_log_as_long_as_what_is_committed_may_differ() -> None:
+    log = "topic t replicas=1,2 leader=1 leader-epoch=5 log=10@5\nreplica t-0 broker=2 log=10@4"
+    rows = rows_of(open_stage(parse(f"kafka 3.5\nbroker 1\nbroker 2\n{log}")))
+    texts = [s.text for s in rows.spans if (s.lane, s.track) == ("broker 2", "role")]
+    assert texts == ["in ISR, log differs"]
