@@ -266,8 +266,7 @@ class Lab:
         display = "" if self.touching.acts else "none"
         self.transport.undo.layout.display = self.transport.reset.layout.display = display
         self._root.children = laid_out(self, controls)
-        if not self.touching.acts:
-            self.signs.toggle.value = True
+        self.signs.toggle.value = not self.touching.acts
 
     def _raise_controls(self) -> None:
         self.box.keep_controls(CONTROLS[CONTROLS.index(self._controls) + 1])

@@ -37,7 +37,7 @@ def story_bar(playback: Playback, label: str, branch: str = "") -> str:
     where = f"Step {playback.at} of {playback.last}" + (f", {label}" if is_new else "")
     where += f" · on {branch}" if branch else ""
     return (
-        f'<div class="kiplab-verdict kiplab-{word}" role="status"><div>'
+        f'<div class="kiplab-verdict kiplab-{word}" role="status" tabindex="0"><div>'
         f"<p>{muted(where)} <b>{escape(story.happened)}</b></p><p>{escape(story.matters)}</p>"
         f'</div><span class="kiplab-chip">{escape(verdict)}</span></div>'
     )

@@ -94,7 +94,7 @@ def test_play_stops_at_a_refusal(hands: Hands) -> None:
     hands.tick("KIP-903 (Kafka 3.5 and later)")
     hands.tick("stop at a refusal")
     hands.press("Play")
-    expect(hands.verdict).to_contain_text("⊘ refused: INELIGIBLE_REPLICA")
+    expect(hands.verdict).to_contain_text("orders-0: INELIGIBLE_REPLICA")
     expect(hands.lab.get_by_role("button", name="Play", exact=True)).to_be_visible()
     expect(hands.verdict).to_contain_text("Step 6 of 11")
     hands.tick("stop at a refusal", False)
@@ -281,7 +281,7 @@ def test_the_picture_is_acted_on(hands: Hands) -> None:
     menu.get_by_role("menuitem", name="deliver alter-partition").hover()
     expect(menu.get_by_role("status")).to_contain_text("INELIGIBLE_REPLICA")
     menu.get_by_role("menuitem", name="deliver alter-partition").click()
-    expect(hands.verdict).to_contain_text("⊘ refused: INELIGIBLE_REPLICA")
+    expect(hands.verdict).to_contain_text("orders-0: INELIGIBLE_REPLICA")
     hands.point_at("step 2").get_by_role("menuitem", name="Go there").click()
     expect(hands.verdict).to_contain_text("Step 2 of 5")
 

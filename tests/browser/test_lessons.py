@@ -417,6 +417,8 @@ def test_one_window_has_what_a_step_changes_and_nothing_moves(lesson: Lesson) ->
             assert buttons <= BUTTONS_MAX
             assert step or words <= WORDS_MAX
     assert len(tops) == 1
+    lesson.press("lab", "First")
+    expect(lesson.verdict()).to_contain_text("Step 0 of")
     lesson.page.set_viewport_size(WINDOW)
 
 
