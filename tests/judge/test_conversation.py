@@ -10,21 +10,16 @@ import pytest
 from kiplab.judge.controller.controller_process import ControllerProcess
 from kiplab.judge.conversation.kafka_terms import UnspokenError, call_of
 from kiplab.judge.conversation.real_controller import RefusedByKafkaError
-from kiplab.judge.side_by_side import real_run
-from kiplab.plays.grammar import parse
 from kiplab.protocol import facts, ids, messages
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.features import parse_features
 from kiplab.protocol.kraft.sessions import NEXT_CHECK_MS, SESSION_TIMEOUT_MS
 from tests.judge.kafka_here import real_kafka
 from tests.judge.kraft import conversation, real_side, turns
-from tests.plays.test_sequences_found import FOUND
 
 QUICK = "tests/plays/test_sequences_found.py"
-LIVE = ("3.2/3.2-IV0", "3.4/3.3-IV0", "3.6/3.5-IV2", "3.8/3.4-IV0")
-PLAYED = ("D1", "D2 heard", "D3", "D5", "unheard")
-"""Plays of the list; the others are told by turns."""
 pytestmark = [pytest.mark.kafka, pytest.mark.long(quick=QUICK)]
+LIVE = ("3.2/3.2-IV0", "3.4/3.3-IV0", "3.6/3.5-IV2", "3.8/3.4-IV0")
 contacts_alone = pytest.mark.parametrize("process", ["4.0", "4.3"], indirect=True)
 """Where contacts take the place of sessions; they differ in whom a new controller begins with."""
 A, B, C, D = ids.BrokerId(1), ids.BrokerId(2), ids.BrokerId(3), ids.BrokerId(4)
@@ -169,13 +164,44 @@ def test_a_new_controller_takes_the_unfenced_for_heard_of_and_4_0_everybody(both
 # --- sequences ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("pair", LIVE)
-@pytest.mark.parametrize("name", PLAYED)
-def test_a_sequence_that_was_found_goes_the_same_way(pair: str, name: str) -> None:
-    play = next(found.play for found in FOUND if found.name == name)
-    with real_kafka():
-        run = real_run.real(parse(f"kafka {pair}{play}"), live=True, judge="controller")
-    assert [line for line in run.both.lines if not line.agree] == []
+def test_d1_silence_in_controlled_shutdown(both: Both) -> None:
+    both.start(A)
+    both.create("orders", [A])
+    assert both.beat(A, want_shut_down=True).should_shut_down is False
+    both.fall_silent()
+    assert both.beat(A).should_shut_down is (release(both) < (3, 7))
+
+
+def test_d2_a_shutdown_waits_for_a_broker_that_was_just_unfenced(both: Both) -> None:
+    both.start(A)
+    both.start(B)
+    both.create("orders", [A, B])
+    both.beat(A, want_shut_down=True)
+    both.silence(5_000)
+    both.beat(A)
+    both.silence(5_000)
+    both.beat(B)
+    assert both.beat(A).should_shut_down is (release(both) < (3, 7))
+    both.beat(B)
+    both.beat(A)
+
+
+def test_d3_registering_twice_more(both: Both) -> None:
+    both.start(A)
+    both.register(A)
+    both.beat(A)
+    both.register(A)
+    both.register(A)
+    both.beat(A)
+
+
+def test_d5_registering_in_controlled_shutdown(both: Both) -> None:
+    both.start(A)
+    both.start(B)
+    both.create("orders", [A, B])
+    both.beat(A, want_shut_down=True)
+    both.register(A)
+    assert both.beat(A, want_fence=True).is_fenced is (release(both) > (3, 2))
 
 
 def test_d6_the_first_registration_after_an_election(both: Both) -> None:
@@ -231,6 +257,16 @@ def test_d7_sessions_that_are_tied(both: Both) -> None:
     assert list(fenced) != sorted(tied)
     for broker in tied:
         both.ask(messages.UnregisterBrokerRequest(broker=broker))
+
+
+def test_a_new_controller_ends_no_session_before_it_has_heard_of_somebody(both: Both) -> None:
+    both.start(A)
+    both.start(B)
+    both.create("orders", [A, B])
+    both.take(turns.TookOver(restarted=True))
+    assert both.fall_silent() == ()
+    both.beat(A)
+    assert turns.fenced_in(both.done[-1].real.records) == (B,)
 
 
 def test_a_controller_of_3_2_gives_up_when_an_unregistered_broker_is_silent(both: Both) -> None:
