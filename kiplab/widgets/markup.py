@@ -32,7 +32,8 @@ def story_bar(playback: Playback, label: str, branch: str = "") -> str:
     """
     word, story = verdicts.verdict(playback.here), story_of(playback.here)
     so_far = " so far" if playback.at < playback.last and word == "safe" else ""
-    verdict = f"{glyph(playback.here)} {word}: {verdicts.sentence(playback.here)}{so_far}"
+    sentence = verdicts.sentence(playback.here).removeprefix("nothing lost yet, but ")
+    verdict = f"{glyph(playback.here)} {word}: {sentence}{so_far}"
     is_new = playback.at and label.casefold() not in story.happened.casefold()
     where = f"Step {playback.at} of {playback.last}" + (f", {label}" if is_new else "")
     where += f" · on {branch}" if branch else ""
