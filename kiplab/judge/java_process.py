@@ -75,6 +75,7 @@ class OwnedProcess(ABC):
     def __exit__(self, *_: object) -> None:
         self.stop()
 
+    # A process without settings overrides nothing: this hook is empty on purpose.
     def _settle(self) -> None:  # noqa: B027
         """Find free ports, and write its settings, if it has any."""
 
