@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib.util import cache_from_source
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,6 +31,11 @@ class Copied(NamedTuple):
         head, found, tail = before.partition(after) if after else (before, "", "")
         assert found == after, f"{file} has no {after!r} any longer, which this recipe adds to"
         path.write_text(head + found + text + tail, encoding="utf-8")
+        self.forget(path)
+
+    def forget(self, path: Path) -> None:
+        """Remove the bytecode of a file: two texts of one length and second share it."""
+        Path(cache_from_source(path)).unlink(missing_ok=True)
 
     def naming(self, word: str, *folders: str) -> list[str]:
         """The files of tests in these folders that have a word in them."""

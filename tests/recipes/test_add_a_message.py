@@ -156,6 +156,7 @@ def copied(untouched: Copied) -> Iterator[Copied]:
     yield untouched
     for file, content in before.items():
         (untouched.path / file).write_bytes(content)
+        untouched.forget(untouched.path / file)
     (untouched.path / RULE).unlink(missing_ok=True)
 
 
