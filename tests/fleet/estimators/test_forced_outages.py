@@ -1,5 +1,7 @@
 """All replicas gone, forced: as rare as the exact chain says, for two to five of them."""
 
+from typing import Any
+
 import pytest
 from msgspec.structs import replace
 
@@ -9,7 +11,8 @@ from kiplab.fleet.estimators.forced_outages import (
     outage_block,
     outage_rates,
 )
-from kiplab.fleet.estimators.forced_windows import forced_rates
+from kiplab.fleet.estimators.forced_windows import BLOCKS, forced_rates
+from kiplab.fleet.estimators.window_draws import WindowDraws, real_draws
 from kiplab.fleet.parameters import Parameters
 from kiplab.fleet.reference.closed_forms import last_replica_losses
 from kiplab.fleet.reference.two_replica_chain import LAST_REPLICA_LOSS
@@ -60,6 +63,31 @@ def test_with_two_in_sync_required_a_stale_tail_has_nothing_to_lose() -> None:
     disks = replace(both, tail_lost=0.0, disk_failures_per_year=1.0)
     rates = outage_rates(disks, seed=3)
     assert rates[LAST_REPLICA_LOSS] == rates[ALL_GONE]
+
+
+def test_of_two_replicas_that_are_left_each_leads_as_often() -> None:
+    """The second of three goes for 1,000 s, and the last one within that time. Its tail of 100 s
+    has a committed record if it goes at once; or if it leads and goes when it no longer waits for
+    the second one, after 500 s: half of them do.
+    """
+    p = replace(BASE, replication_factor=3, min_insync_replicas=2, bounces_per_year=0.0)
+    p = replace(p, unflushed_s=100.0, tail_lost=1.0)
+    away = iter([1e12, 1e3, 1e3] * BLOCKS)
+
+    def away_for_so_long(*arguments: Any) -> WindowDraws:
+        nothing = 0 * real_draws(*arguments).ready
+        registered = nothing + next(away)
+        return replace(
+            real_draws(*arguments),
+            registered=registered,
+            ready=nothing,
+            level=nothing,
+            commit_pause=500.0,
+        )
+
+    rates = outage_rates(p, seed=3, samples=4_000, draw=away_for_so_long)
+    share = weighed(rates[LAST_REPLICA_LOSS]).rate / weighed(rates[ALL_GONE]).rate
+    assert share == pytest.approx((1 + 1 / 2) * 100 / 2 / 1_000, rel=0.02)
 
 
 def test_a_block_is_a_function_of_its_arguments() -> None:
