@@ -225,6 +225,17 @@ def test_the_users_own_jupyter_settings_stay_behind_ours(
     }
 
 
+def test_the_file_list_is_folded_until_the_student_lays_the_window_out(tmp_path: Path) -> None:
+    workspaces = Path(jupyter_settings.jupyter_environment(tmp_path)["JUPYTERLAB_WORKSPACES_DIR"])
+    (kept,) = workspaces.iterdir()
+    layout = msgspec.json.decode(kept.read_bytes())["data"]["layout-restorer:data"]
+    assert layout["left"]["collapsed"]
+    laid_out = kept.read_text().replace("true", "false")
+    kept.write_text(laid_out)
+    jupyter_settings.jupyter_environment(tmp_path)
+    assert kept.read_text() == laid_out
+
+
 def test_the_kernel_of_the_labs_knows_widgets_before_its_first_cell(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -26,6 +26,11 @@ _KERNEL = "python3"
 # Notebooks are saved with still pictures in place of figures and of JupyterLab's PNGs of them; what
 # the kernel says is sent at once.
 _EXTENSIONS = ("kiplab.pages.saved_notebooks", "kiplab.classroom.jupyter_hooks")
+# The layout of a student who has left none: the list of files is folded, a lab has the window.
+_FIRST_LAYOUT = {
+    "data": {"layout-restorer:data": {"left": {"collapsed": True, "visible": True}}},
+    "metadata": {"id": "default"},
+}
 _SERVER_SETTINGS = {"ServerApp": {"jpserver_extensions": dict.fromkeys(_EXTENSIONS, True)}}
 
 
@@ -57,6 +62,7 @@ def jupyter_environment(folder: Path) -> dict[str, str]:
     config, data = private / "jupyter", private / "share"
     write_settings(config)
     write_kernel(data)
+    write_first_layout(private / "workspaces")
     return {
         "JUPYTER_CONFIG_PATH": _in_front(config, "JUPYTER_CONFIG_PATH"),
         "JUPYTER_PATH": _in_front(data, "JUPYTER_PATH"),
@@ -68,6 +74,15 @@ def write_settings(config: Path) -> None:
     """What JupyterLab and its server are to do differently, in one of their folders of settings."""
     write_json(config / "labconfig" / "default_setting_overrides.json", _LAB_SETTINGS)
     write_json(config / "jupyter_server_config.d" / "kiplab.json", _SERVER_SETTINGS)
+
+
+def write_first_layout(workspaces: Path) -> None:
+    """How JupyterLab's window is laid out until somebody changes that. Changes nothing later."""
+    from jupyterlab_server.workspaces_handler import WorkspacesManager
+
+    kept = WorkspacesManager(str(workspaces))
+    if not kept.load("default")["data"]:
+        kept.save("default", msgspec.json.encode(_FIRST_LAYOUT).decode())
 
 
 def write_kernel(data: Path) -> None:
