@@ -30,6 +30,9 @@ def add_timeline_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--theme", default="auto", metavar="NAME", help="light or dark; else a page is its reader's"
     )
+    parser.add_argument(
+        "--light", action="store_true", help="a small page, with plotly.min.js beside it"
+    )
     parser.epilog = (
         "--compare FEATURES, given last, puts a second run under the first: in one word"
         " (--compare 3.5-903) or as options (--compare --kafka 3.5 --off 903). Given two or three"
@@ -43,6 +46,8 @@ def run_timeline(options: argparse.Namespace) -> int:
     from ..pages.export import write
 
     out = Path(options.out)
+    if options.light and out.suffix.lower() != ".html":
+        raise CommandError(f"--light is of pages: name a file that ends in .html, not {out.name}")
     if len(options.compare) > COMPARED_MAX:
         raise CommandError(
             f"--compare can be given {COMPARED_MAX} times: a picture shows {COMPARED_MAX + 1} runs"
@@ -66,6 +71,8 @@ def _drawn_with(options: argparse.Namespace) -> dict[str, Any]:
     from ..rows.metric_readings import ALL
 
     drawn_with: dict[str, Any] = {"partition": options.partition, "theme": options.theme}
+    if options.light:
+        drawn_with["include_plotlyjs"] = "directory"
     if options.all_steps:
         drawn_with["fold"] = False
     if options.metrics or options.all_metrics:

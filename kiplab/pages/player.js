@@ -2,12 +2,11 @@
 (function (id, key) {
   "use strict";
   const PAUSE = 1200; // milliseconds that Play stays at a step
-  // A picture is made smaller down to this share before a narrower one is taken, which may grow.
-  const SHRUNK_MIN = 0.85;
-  const GROWN_MAX = 1.4;
+  const GROWN_MAX = 1.4; // of a narrow picture that has more room; none is made smaller
   const COLOR = /"(#[0-9a-fA-F]{6}|rgba\([^"]*\))"/g;
   const picture = document.getElementById(id + "-plot");
   const frame = picture.closest(".kiplab-scroll");
+  const names = document.createElement("div");
   const player = document.getElementById(id + "-player"); // null where there is nothing to step
   const { pictures, labels, initial, first, edge, pad, dark } = JSON.parse(
     document.getElementById(id + "-steps").textContent
@@ -81,18 +80,42 @@
     painted = painted.then(paint).then(tell);
   }
 
-  // The widest picture that need not be made much smaller, and then as large as there is room.
+  // The names of the rows a second time: they stay where the picture is scrolled under them.
+  function keepNames() {
+    const { width, range } = { width: picture.layout.width, range: picture.layout.xaxis.range };
+    const end = (-range[0] * width) / (range[1] - range[0]); // of their column
+    const box = picture.getBoundingClientRect();
+    const scale = box.width / width;
+    const isName = (text) =>
+      getComputedStyle(text).textAnchor === "end" &&
+      (text.getBoundingClientRect().right - box.left) / scale <= end;
+    const found = [...picture.querySelectorAll("text")].filter(isName);
+    const ys = found.map((text) => text.getBoundingClientRect()).flatMap((r) => [r.top, r.bottom]);
+    const [top, bottom] = [Math.min(...ys), Math.max(...ys)].map((y) => (y - box.top) / scale);
+    const clones = found.map((text) => {
+      const { a, b, c, d, e, f } = text.parentNode.getCTM();
+      return `<g transform="matrix(${[a, b, c, d, e, f]})">${text.outerHTML}</g>`;
+    });
+    names.innerHTML =
+      `<svg width="${end}" height="${bottom}" style="transform: scale(${scale})">` +
+      `<rect y="${top}" width="${end - 2}" height="${bottom - top}"` +
+      ` fill="${picture.layout.paper_bgcolor}"/>${clones.join("")}</svg>`;
+    names.hidden = frame.scrollLeft === 0;
+  }
+
+  // The widest picture that there is room for, or the narrowest, which is scrolled sideways.
   function fit() {
     const room = frame.clientWidth;
     if (!room) return;
-    const fitting = pictures.findIndex(({ width }) => width * SHRUNK_MIN <= room);
+    const fitting = pictures.findIndex(({ width }) => width <= room);
     const best = fitting < 0 ? pictures.length - 1 : fitting;
     const { width, height } = pictures[best];
-    const scale = Math.min(best === 0 ? 1 : GROWN_MAX, room / width);
+    const scale = best === 0 ? 1 : Math.max(1, Math.min(GROWN_MAX, room / width));
     picture.style.width = `${width}px`;
     picture.style.height = `${height}px`;
     picture.style.transform = scale === 1 ? "" : `scale(${scale})`;
-    frame.style.height = scale === 1 ? "" : `${Math.ceil(height * scale)}px`;
+    picture.parentNode.style.width = `${Math.ceil(width * scale)}px`;
+    picture.parentNode.style.height = `${Math.ceil(height * scale)}px`;
     if (best !== shown) {
       shown = best;
       repaint();
@@ -192,6 +215,10 @@
   };
   if (dark !== null && night.matches) repaint();
   night.addEventListener("change", () => dark !== null && repaint());
+  names.className = "kiplab-names";
+  names.ariaHidden = "true";
+  frame.prepend(names);
+  frame.addEventListener("scroll", keepNames);
   new ResizeObserver(fit).observe(frame);
   fit();
   if (player) listen();

@@ -238,26 +238,42 @@ def test_play_reaches_the_end_and_can_be_paused(watched: Watched, folder: Path) 
 SHOWN = """() => {
     const frame = document.querySelector(".kiplab-scroll").getBoundingClientRect();
     const picture = document.getElementById("kiplab-plot").getBoundingClientRect();
-    const size = parseFloat(getComputedStyle(document.querySelector("#kiplab-plot text")).fontSize);
+    const sizes = [...document.querySelectorAll("#kiplab-plot text")]
+        .map((text) => parseFloat(getComputedStyle(text).fontSize));
     const scale = picture.width / document.getElementById("kiplab-plot").offsetWidth;
-    const inside = [picture.left - frame.left, frame.right - picture.right,
-        frame.bottom - picture.bottom];
-    return [Math.min(...inside), document.documentElement.scrollWidth, size * scale];
+    return [frame.right - picture.right, frame.bottom - picture.bottom,
+        document.documentElement.scrollWidth, Math.min(...sizes) * scale];
 }"""
+LETTERS_MIN = 9
+"""Pixels."""
 
 
 @pytest.mark.parametrize("width", [400, 600, 840, 1100, 1600])
-def test_nothing_of_the_picture_is_cut_at_any_width(
-    watched: Watched, folder: Path, width: int
-) -> None:
+def test_the_picture_is_readable_at_any_width(watched: Watched, folder: Path, width: int) -> None:
+    """Where there is no room for the narrowest it is scrolled, and not the page."""
     watched.page.set_viewport_size({"width": width, "height": 900})
     watched.open(folder / "single.html", "#step=6")
     expect_step(watched.page, 6)
-    inside, wide, letters = watched.page.evaluate(SHOWN)
-    assert inside > -1
+    right, bottom, wide, letters = watched.page.evaluate(SHOWN)
+    assert (right > -1) == (width > 600)
+    assert bottom > -1
     assert wide <= width
-    assert letters > (8 if width >= 600 else 5)
+    assert letters >= LETTERS_MIN
     assert masked_from(watched.page) == 6
+
+
+def test_the_names_stay_where_the_picture_is_scrolled(watched: Watched, folder: Path) -> None:
+    page = watched.page
+    page.set_viewport_size({"width": 400, "height": 900})
+    watched.open(folder / "single.html", "#step=6")
+    expect_step(page, 6)
+    names = page.locator(".kiplab-names")
+    assert names.is_hidden()
+    page.locator(".kiplab-scroll").evaluate("frame => frame.scrollTo(160, 0)")
+    names.get_by_text("broker 2").wait_for()
+    left = names.locator("svg").evaluate("svg => svg.getBoundingClientRect().left")
+    assert left == page.locator(".kiplab-scroll").evaluate("f => f.getBoundingClientRect().left")
+    assert names.get_by_text("broker").count() == 2
 
 
 def test_a_picture_that_is_given_less_room_is_drawn_anew(watched: Watched, folder: Path) -> None:
