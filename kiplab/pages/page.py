@@ -83,10 +83,10 @@ def page(
     for a page that needs nothing else, "directory" for one with plotly.min.js beside it, False for
     one whose surroundings load plotly.js; other values raise ValueError. `theme` is "light",
     "dark", or "auto" for the one that the reader's system asks for. The picture is scrolled
-    sideways where it has no room, and without a `width` it is drawn for small screens too. `figure` is shown
-    in place of the one that the rows make; the player needs one made by `timeline`, `twin` or
-    `ladder`, a theme "auto" a light one. `partition`, `fold`, `kinds`, `between` and `metrics` are
-    as for `timeline`; sentences and tables are about the whole run in any case.
+    sideways where it has no room, and without a `width` it is drawn for small screens too. `figure`
+    is shown in place of the one that the rows make; the player needs one made by `timeline`, `twin`
+    or `ladder`, a theme "auto" a light one. `partition`, `fold`, `kinds`, `between` and `metrics`
+    are as for `timeline`; sentences and tables are about the whole run in any case.
     """
     return page_of(PageOrder(runs_of(rows), figure, include_plotlyjs, theme, width, options))
 
