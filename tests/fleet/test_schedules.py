@@ -17,6 +17,10 @@ from tests.figures.boxes import covered, cut_off, words
 from tests.fleet.by_the_runner import outcome
 from tests.repeated import in_long
 
+ON_SPARK = (
+    "tests/fleet/test_study_on_spark.py"
+    "::TestOnThisMachine::test_layouts_give_the_partials_of_plain_python"
+)
 N = 600
 NAMES = ["neither", "KIP-841 only", "KIP-903 only", "both"]
 
@@ -101,7 +105,7 @@ def test_blocks_cover_every_schedule_once() -> None:
 
 @pytest.mark.spark
 @pytest.mark.usefixtures("spark")
-@pytest.mark.parametrize("partitions", [3, *in_long([1, 8])])
+@pytest.mark.parametrize("partitions", in_long([1, 3, 8], ON_SPARK))
 def test_any_number_of_partitions_gives_the_integers_of_plain_python(
     study: Schedules, partitions: int
 ) -> None:

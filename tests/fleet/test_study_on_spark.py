@@ -137,6 +137,9 @@ class TestOnThisMachine:
         assert resumed.blocks_before == outcome.blocks
         assert partials_in(tmp_path / "study").equals(plain)
 
+    @pytest.mark.long(
+        quick="tests/fleet/test_study_folder.py::test_killed_at_any_moment_it_is_gone_on_with"
+    )
     def test_a_driver_that_is_killed_is_gone_on_with(self, plain: pa.Table, tmp_path: Path) -> None:
         folder = tmp_path / "study"
         driver = subprocess.Popen(

@@ -71,6 +71,7 @@ def test_without_java_the_spark_cell_says_so_in_a_sentence(
     assert "Everything above works without it" in text_of(outputs)
 
 
+@pytest.mark.long(quick="tests/browser/test_lessons.py::test_run_all_stops_nowhere")
 @pytest.mark.spark
 def test_the_spark_cell_draws_its_figure(locked: Path) -> None:
     only, fewer = ("setup", "spark"), {"spark": FEWER}

@@ -53,6 +53,7 @@ def test_where_a_fetch_is_never_slow_all_three_are_proved(
     assert explore("kafka-14139", kafka=kafka, on=on).verdict == "proved"
 
 
+@pytest.mark.long(quick="::test_a_search_in_which_two_fetches_may_meet_finds_the_race_by_itself")
 def test_by_message_the_epoch_from_metadata_is_refuted_in_13_steps() -> None:
     found = explore("kafka-14139", kafka="3.5", on=SOURCE, level="cluster", writes=0)
     assert (found.verdict, found.steps) == ("refuted", 13)

@@ -79,6 +79,10 @@ def test_a_real_controller_decides_the_run_the_same(kafka: str) -> None:
     assert (asked.agree, asked.verdict) == (True, {"engine": "loss", "kafka": "loss"})
 
 
+@pytest.mark.long(
+    quick="tests/explore/test_recovery_level.py"
+    "::test_what_a_recovering_leader_gives_is_contradicted_in_nine_steps"
+)
 def test_the_search_finds_nothing_with_one_election_and_nine_steps_with_two() -> None:
     """Rule by rule, and the thirteen steps: tests/explore/test_recovery_level.py."""
     said = cells(LAB, "code")["search"]

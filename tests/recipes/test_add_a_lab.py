@@ -7,6 +7,9 @@ import pytest
 
 from tests.recipes.copies import Copied, copy
 
+pytestmark = pytest.mark.long(
+    quick="tests/recipes/test_add_a_play.py::test_what_a_play_lacks_is_told"
+)
 MODEL, LAST = "09-could-it-still-go-wrong", "11-the-hole-that-is-still-open"
 NAME = "12-made-up"
 TELLING = (

@@ -46,6 +46,7 @@ def drawn(tables: list[int], start: int, word: int) -> int:
     return tables[at] + ((step * (part >> 12)) >> 12) + ((step * (part & 0xFFF)) >> 24)
 
 
+@lru_cache(maxsize=128)
 def exponential(mean_us: int) -> tuple[int, ...]:
     """The table of an exponential distribution with this mean."""
     return tuple((mean_us * unit + (1 << 63)) >> 64 for unit in _unit_exponential())
