@@ -139,61 +139,6 @@ def test_a_controller_that_was_deposed_is_refused_with_11(patch: str, api: str) 
     assert (newer.error, then.error) == (OK, 11)
 
 
-STOPS = (
-    "StopReplica that {} with leader epoch: {}, then LeaderAndIsr at the same leader epoch and at a"
-)
-EPOCHS_HELD, EQUAL_HELD = ("2.6.3", "2.8.2", "3.4.0", "3.4.1"), ("2.6.3", "2.8.2", "3.4.0")
-CODES = [
-    # The session is another one as soon as the broker knows, which keeps its leader epoch.
-    (
-        "A session that ends without a restart, before the broker finds out and after",
-        ((11,), (OK,)),
-        {},
-    ),
-    ("LeaderAndIsr with leader epoch: lower", ((11,),), {}),
-    ("LeaderAndIsr with leader epoch: equal, and another zkVersion", ((11,),), {}),
-    ("LeaderAndIsr with leader epoch: higher, and itself not in the replicas", ((3,),), {}),
-    (
-        "LeaderAndIsr to follow a leader that is not known, then again when it is",
-        ((OK,), (11,)),
-        {},
-    ),
-    (
-        "LeaderAndIsr that says recovering, then recovered at the same leader epoch",
-        ((OK,), (11,)),
-        {},
-    ),
-    # A replica that was only stopped keeps its leader epoch: nothing starts it again at that.
-    *(
-        (
-            f"{STOPS.format(what, epoch)} higher",
-            ((OK,), (OK if what == "deletes" else 11,), (OK,)),
-            dict.fromkeys(patches, ((74,), (11,), (OK,))),
-        )
-        for what in ("stops", "deletes")
-        for epoch, patches in (
-            ("lower", EPOCHS_HELD),
-            ("equal", EQUAL_HELD),
-            ("higher", ()),
-            ("unknown (-1)", ()),
-            ("during delete (-2)", ()),
-        )
-    ),
-]
-"""Cases, the codes of partitions in the last answers, and other ones of some releases."""
-
-
-@pytest.mark.parametrize(("case", "codes", "others"), CODES)
-def test_the_codes_of_a_partition(
-    case: str, codes: tuple[tuple[int]], others: dict[str, tuple[tuple[int]]]
-) -> None:
-    last = {
-        patch: tuple(told.partitions for told in answers(patch, case)[-len(codes) :])
-        for patch in WITH_EPOCHS
-    }
-    assert last == dict.fromkeys(WITH_EPOCHS, codes) | others
-
-
 @each_patch
 def test_old_mail_empties_the_checkpoint_at_2_1_and_is_refused_from_2_2_on(patch: str) -> None:
     told = recorded_acceptance(patch).checkpoint

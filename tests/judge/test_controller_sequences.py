@@ -2,7 +2,6 @@
 before. F is a partition that broker 1 follows at first, L one that it leads.
 """
 
-from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
@@ -52,11 +51,6 @@ def leaders(passage: Passage) -> dict[str, tuple[int, int, tuple[int, ...]]]:
 
 def errors(passage: Passage) -> list[int]:
     return [answer.error for answer in passage.answers]
-
-
-def alterations(passage: Passage) -> list[int]:
-    """What each AlterPartition came to: its own error, or that of its one partition."""
-    return [asked.error or asked.partitions[0].error for asked in passage.altered]
 
 
 # --- form -----------------------------------------------------------------------------------------
@@ -241,72 +235,3 @@ def test_since_2_2_a_dead_broker_is_elected_while_a_bounce_of_the_same_change_is
     led = [(p.leader, p.leader_epoch) for p in told]
     assert [one for one, other in pairwise((*led, (-9, -9))) if one != other] == [(3, 1), (1, 2)]
     assert leaders(change)["Y"] == (1, 2, (1,))
-
-
-# --- what else was seen ---------------------------------------------------------------------------
-
-
-def led(passage: Passage) -> list[int]:
-    return [leader for leader, _, _ in leaders(passage).values()]
-
-
-def of_l(passage: Passage) -> tuple[int, int, tuple[int, ...]]:
-    return leaders(passage)["L"]
-
-
-def stamps(passage: Passage) -> list[tuple[str, str, int]]:
-    """What broker 1 got: whom it reached, whose epoch it carries, and the answer."""
-    return list(dict.fromkeys((s.generation, s.stamped, s.answer) for s in passage.to(1)))
-
-
-def first_for_2(passage: Passage) -> tuple[str, str, str, int]:
-    first = passage.to(2)[0]
-    return first.api, first.stamped, first.generation, first.answer
-
-
-def to_2_of_brokers_alone(passage: Passage) -> list[tuple[int, ...]]:
-    return [sent.live for sent in passage.to(2) if not sent.partitions]
-
-
-EVERY, OLD = CONTROLLER_RELEASES, (BEFORE_380,)
-SEEN = [
-    # The bounce of the last member of an ISR burns two leader epochs since 2.2.
-    (EVERY, "last-member", 0, of_l, (1, 1, (1,))),
-    (OLD, "last-member", 1, of_l, (1, 1, (1,))),
-    (SINCE_380, "last-member", 1, of_l, (1, 3, (1,))),
-    (SINCE_380, "earlier-mail", 1, stamps, [("b1g2", "b1g1", 77)]),
-    (SINCE_380, "earlier-mail", 2, stamps, [("b1g2", "b1g2", 0)]),
-    (SINCE_380, "earlier-mail", 4, led, [1, 1]),
-    # What waited carries the epoch of when it was queued, and is dropped by a bounce that is seen.
-    (SINCE_380, "late-answer", 1, stamps, [("b1g1", "b1g1", 0), ("b1g2", "b1g1", 77)]),
-    (OLD, "late-answer", 1, stamps, [("b1g1", "-1", 0), ("b1g2", "-1", 0)]),
-    (SINCE_380, "late-answer", -1, stamps, [("b1g2", "b1g2", 0), ("b1g3", "b1g3", 0)]),
-    (SINCE_380, "shutdown-answers", 1, errors, [-1, 8, -1, 8]),
-    (EVERY, "fail-over", 0, leaders, {"F": (2, 0, (2, 1)), "L": (1, 0, (1, 2))}),
-    (SINCE_380, "one-change", 0, first_for_2, (UPDATE_METADATA, "b2g1", "b2g2", 77)),
-    # 3.4.1 leaves out an UpdateMetadata without partitions.
-    (("2.8.2",), "stale-shutdown", 1, to_2_of_brokers_alone, [(0, 2)]),
-    (("3.4.1",), "stale-shutdown", 1, to_2_of_brokers_alone, []),
-    # Whoever is not there may not join: 55 to a leader of version 1, 107 to one of version 2.
-    (("2.8.2",), "alter-isr", 1, alterations, [0, 0]),
-    (("3.4.1",), "alter-isr", 1, alterations, [55, 107]),
-    # A leader epoch that nobody has given out counts as older from 3.3 on (KAFKA-14154).
-    (("2.8.2",), "alter-isr", 4, alterations, [95, 74, 0, 95]),
-    (("3.4.1",), "alter-isr", 4, alterations, [95, 74, 41, 41]),
-    (("2.8.2",), "alter-isr", 5, alterations, [77, 77, 77, 3, 3]),
-    (("3.4.1",), "alter-isr", 5, alterations, [77, 77, 77, 3, 100]),
-    (("3.4.1",), "alter-isr", 6, alterations, [42, 42]),
-]
-
-
-@pytest.mark.parametrize(("patches", "name", "place", "of", "expected"), SEEN)
-def test_what_was_seen_in_a_passage(
-    patches: tuple[str, ...],
-    name: str,
-    place: int,
-    of: Callable[[Passage], object],
-    expected: object,
-) -> None:
-    assert {patch: of(passages(patch, name)[place]) for patch in patches} == dict.fromkeys(
-        patches, expected
-    )
