@@ -1,4 +1,7 @@
-"""Nodes have kinds: a made-up controller that lives on a broker, and two of them at once."""
+"""Nodes have kinds: made-up controllers that live on brokers, with timers and plans of their own.
+
+What ZooKeeper's controllers do on brokers is in tests/protocol/zookeeper and the plays.
+"""
 
 from collections.abc import Callable
 from typing import Any, get_args
@@ -7,26 +10,28 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from kiplab.engine import events, impossible_moves, moves, nodes, routes, truth, zookeeper_routes
+from kiplab.engine import clock, events, impossible_moves, moves, nodes, routes, zookeeper_routes
 from kiplab.engine.canonical import canonical
 from kiplab.engine.cluster import Cluster
-from kiplab.engine.step import Step, step
-from kiplab.engine.truth import READERS
+from kiplab.engine.enabled import EVERYTHING, PROGRESS, enabled
+from kiplab.engine.settle import settle
+from kiplab.engine.step import step
+from kiplab.engine.truth import READERS, truth
 from kiplab.protocol import features, ids, messages
-from kiplab.protocol.replica.broker_state import Loss
+from kiplab.protocol.replica.broker_state import Leading, Loss
 from tests.engine import unrouted
 from tests.engine.made_up_controller import (
     ANNOUNCE,
+    BALANCE,
     HERE,
+    PATIENCE_MS,
     THERE,
     MadeUp,
-    MadeUpTruth,
     make_known,
     with_plane,
 )
 from tests.engine.small_clusters import BROKER_1, BROKER_2, cluster, partition
 
-PERIOD_MS = routes.PERIOD_MS[ANNOUNCE]
 Gaps = Callable[[], list[str]]
 """The sentences of what is missing in some table."""
 
@@ -37,90 +42,28 @@ def made_up_kind(monkeypatch: pytest.MonkeyPatch) -> None:
     make_known(monkeypatch)
 
 
+def world_of(rules: features.Features) -> Cluster:
+    """Three brokers, with made-up controllers on two; that on broker 1 has something for all."""
+    start = cluster(rules, partition("orders-0", 3, isr=3, log=((2, 5),)))
+    return with_plane(with_plane(start, THERE), HERE, queued=tuple(b.id for b in start.brokers))
+
+
 @pytest.fixture
 def world() -> Cluster:
-    """Three brokers, with a made-up controller on broker 1."""
-    start = cluster(features.parse_features("3.5"), partition("orders-0", 3, isr=3, log=((2, 5),)))
-    return with_plane(start, HERE, 1)
+    return world_of(features.parse_features("3.5"))
 
 
-def asked(world: Cluster, node: ids.BrokerId, unclean: bool = False) -> Cluster:
-    """A client's request for an election is on its way to `node`."""
-    request = messages.ElectLeadersRequest(unclean=unclean, partitions=("orders-0",))
-    return step(world, moves.RawRequest(ids.CLIENT, node, request)).cluster
+def plane(world: Cluster, node: ids.BrokerId = HERE) -> MadeUp:
+    found = nodes.state_of(world, node)
+    assert isinstance(found, MadeUp)
+    return found
 
 
-def arrived(world: Cluster) -> Step:
-    """The newest message arrives."""
-    return step(world, moves.Deliver(world.messages[-1].name))
-
-
-def queue_of(world: Cluster, node: ids.BrokerId) -> tuple[int, ...]:
-    return tuple(nodes.state_of(world, node).queued)
-
-
-def test_its_address_has_a_name_and_a_host() -> None:
-    assert ids.node_name(HERE) == "controller on broker 1"
-    assert (ids.host_of(HERE), ids.host_of(THERE)) == (BROKER_1, BROKER_2)
-    assert [ids.host_of(n) for n in (BROKER_1, ids.CONTROLLER, ids.CLIENT)] == [
-        BROKER_1,
-        ids.CONTROLLER,
-        ids.CLIENT,
-    ]
-
-
-def test_a_request_finds_its_rule_by_the_kind_of_the_receiver(world: Cluster) -> None:
-    done = arrived(asked(world, HERE))
-    assert queue_of(done.cluster, HERE) == (1, 2, 3)
-    (reply,) = done.cluster.messages
-    assert (reply.name.sender, reply.receiver) == (HERE, ids.CLIENT)
-    assert str(reply.name) == "elect-leaders-reply #1 from controller on broker 1"
-    assert done.cluster.controller is world.controller
-    assert not arrived(done.cluster).cluster.messages
-
-
-def test_the_other_control_plane_answers_the_same_request_by_its_own_rule(world: Cluster) -> None:
-    done = arrived(asked(world, ids.CONTROLLER))
-    assert queue_of(done.cluster, HERE) == ()
-    assert done.cluster.messages[-1].name.sender == ids.CONTROLLER
-
-
-def test_two_at_once_keep_their_states_and_their_queues_apart(world: Cluster) -> None:
-    world = with_plane(world, THERE, 2)
-    world = arrived(asked(world, THERE)).cluster
-    assert (queue_of(world, HERE), queue_of(world, THERE)) == ((), (1, 2, 3))
-    epochs = [nodes.state_of(world, node).epoch for node in (HERE, THERE)]
-    assert epochs == [1, 2]
-
-
-def test_its_timer_sends_what_it_has_queued(world: Cluster) -> None:
-    world = arrived(asked(world, HERE)).cluster
-    world = step(world, moves.Fire(HERE, ANNOUNCE)).cluster
-    assert queue_of(world, HERE) == (2, 3)
-    assert (world.messages[-1].name.sender, world.messages[-1].receiver) == (HERE, BROKER_1)
-
-
-def test_its_timer_is_due_one_period_later_in_a_run_with_a_clock(world: Cluster) -> None:
-    timed = replace(world, timed=True)
-    again = moves.Fire(HERE, ANNOUNCE)
-    fired = step(arrived(asked(timed, HERE)).cluster, again).cluster
-    said = f"the retry timer of controller on broker 1 is due at {PERIOD_MS} ms"
-    assert impossible_moves.why_not(fired, again) == said
-    assert impossible_moves.why_not(step(fired, moves.Advance(PERIOD_MS)).cluster, again) is None
-
-
-def test_it_has_no_timers_but_its_own(world: Cluster) -> None:
-    flush = moves.Fire(HERE, moves.Timer.FLUSH)
-    assert impossible_moves.why_not(world, flush) == "controller on broker 1 has no flush timer"
-    heartbeat = moves.Fire(ids.CONTROLLER, moves.Timer.HEARTBEAT)
-    assert impossible_moves.why_not(world, heartbeat) == "controller has no heartbeat timer"
-    nowhere = moves.Fire(THERE, ANNOUNCE)
-    assert impossible_moves.why_not(world, nowhere) == "there is no controller on broker 2"
+# --- where it lives -----------------------------------------------------------------------------
 
 
 def test_a_crash_of_its_broker_ends_it_and_closes_what_was_on_the_way_to_it(world: Cluster) -> None:
-    world = asked(world, HERE)
-    done = step(world, moves.Crash(BROKER_1, Loss.NOTHING))
+    done = step(shrinking(believing(world, HERE)), moves.Crash(BROKER_1, Loss.NOTHING))
     assert not nodes.is_up(done.cluster, HERE)
     lost = [e.receiver for e in done.events if isinstance(e, events.Dropped)]
     assert (lost, done.cluster.messages) == ([HERE], ())
@@ -128,56 +71,10 @@ def test_a_crash_of_its_broker_ends_it_and_closes_what_was_on_the_way_to_it(worl
     assert not nodes.is_up(again, HERE)
 
 
-def test_what_it_sent_before_its_broker_crashed_still_arrives(world: Cluster) -> None:
-    world = arrived(asked(world, HERE)).cluster
-    world = step(world, moves.Crash(BROKER_1, Loss.NOTHING)).cluster
-    (reply,) = world.messages
-    assert reply.name.sender == HERE
-    assert not arrived(world).cluster.messages
-
-
-def test_a_crash_of_a_receiver_loses_what_was_sent_and_not_what_is_queued(world: Cluster) -> None:
-    world = arrived(asked(world, HERE)).cluster
-    announce = moves.Fire(HERE, ANNOUNCE)
-    world = step(step(world, announce).cluster, announce).cluster
-    assert world.messages[-1].receiver == BROKER_2
-    world = step(world, moves.Crash(BROKER_2, Loss.NOTHING)).cluster
-    assert all(m.receiver != BROKER_2 for m in world.messages)
-    assert queue_of(world, HERE) == (3,)
-
-
-def test_what_is_queued_for_a_broker_that_is_down_reaches_its_next_life(world: Cluster) -> None:
-    world = arrived(asked(world, HERE)).cluster
-    announce = moves.Fire(HERE, ANNOUNCE)
-    world = step(world, announce).cluster
-    world = step(world, moves.Crash(BROKER_2, Loss.NOTHING)).cluster
-    waiting = step(world, announce).cluster
-    assert queue_of(waiting, HERE) == (2, 3)
-    back = step(step(waiting, moves.Start(BROKER_2)).cluster, announce).cluster
-    assert queue_of(back, HERE) == (3,)
-    sent = back.messages[-1]
-    assert (sent.name.sender, sent.receiver, sent.receiver_incarnation) == (HERE, BROKER_2, 2)
-
-
-def test_one_that_resigns_is_gone_while_its_broker_runs_on(world: Cluster) -> None:
-    world = asked(asked(world, HERE, unclean=True), HERE)
-    done = step(world, moves.Deliver(world.messages[0].name))
-    assert nodes.is_up(done.cluster, BROKER_1)
-    assert not nodes.is_up(done.cluster, HERE)
-    assert [e.receiver for e in done.events if isinstance(e, events.Dropped)] == [HERE]
-
-
-def test_it_is_as_far_away_as_its_broker(world: Cluster) -> None:
-    world = step(asked(world, HERE), moves.Cut(ids.CLIENT, BROKER_1)).cluster
-    said = impossible_moves.why_not(world, moves.Deliver(world.messages[-1].name))
-    assert said == "the link between client and controller on broker 1 is cut"
-    assert not nodes.is_cut(world, HERE, BROKER_1)
-
-
 def test_its_life_is_that_of_its_process(world: Cluster) -> None:
     restarted = step(world, moves.Crash(BROKER_1, Loss.NOTHING)).cluster
-    restarted = with_plane(step(restarted, moves.Start(BROKER_1)).cluster, HERE, 3)
-    done = arrived(asked(restarted, HERE)).cluster
+    restarted = step(restarted, moves.Start(BROKER_1)).cluster
+    done = step(with_plane(restarted, HERE, queued=(BROKER_2,)), moves.Fire(HERE, ANNOUNCE)).cluster
     assert done.messages[-1].name[:2] == (HERE, 2)
     renumbered = canonical(done)
     assert nodes.incarnation_of(renumbered, HERE) == renumbered.messages[-1].name.incarnation
@@ -185,24 +82,151 @@ def test_its_life_is_that_of_its_process(world: Cluster) -> None:
 
 
 def test_a_message_that_no_such_node_gets_is_refused_with_the_reason(world: Cluster) -> None:
-    fetch = messages.FetchRequest(
-        version=15,
-        partition="orders-0",
-        replica=BROKER_1,
-        replica_epoch=ids.BrokerEpoch(101),
-        leader_epoch=ids.LeaderEpoch(5),
-        offset=ids.Offset(2),
-    )
-    said = impossible_moves.why_not(world, moves.RawRequest(BROKER_1, HERE, fetch))
-    assert said == "fetch is nothing to send to controller on broker 1: it asks nobody"
+    asked = messages.ElectLeadersRequest(unclean=False, partitions=("orders-0",))
+    said = impossible_moves.why_not(world, moves.RawRequest(ids.CLIENT, HERE, asked))
+    assert said == "elect-leaders is nothing to send to controller on broker 1: it asks nobody"
 
 
-def test_a_mode_that_says_how_it_is_read_is_read(world: Cluster) -> None:
-    held = MadeUpTruth(ids.ControllerEpoch(7), partitions=truth.truth(world).partitions)
-    other = replace(world, controller=held)
-    assert truth.truth(other).controller_epoch == 7
-    assert truth.partition_of(other, "orders-0") is truth.partition_of(world, "orders-0")
-    assert not truth.session_lasts(other, BROKER_1)
+# --- its own timers -----------------------------------------------------------------------------
+
+
+def test_it_has_no_timers_but_its_own(world: Cluster) -> None:
+    flush = moves.Fire(HERE, moves.Timer.FLUSH)
+    assert impossible_moves.why_not(world, flush) == "controller on broker 1 has no flush timer"
+    heartbeat = moves.Fire(ids.CONTROLLER, moves.Timer.HEARTBEAT)
+    assert impossible_moves.why_not(world, heartbeat) == "controller has no heartbeat timer"
+    nowhere = moves.Fire(ids.controller_on(ids.BrokerId(3)), ANNOUNCE)
+    assert impossible_moves.why_not(world, nowhere) == "there is no controller on broker 3"
+
+
+def test_they_are_offered_where_something_would_come_of_them_until_it_rests(world: Cluster) -> None:
+    idle = moves.Fire(THERE, ANNOUNCE)
+    assert impossible_moves.why_not(world, idle) == "it has nothing to announce"
+    assert moves.Fire(HERE, ANNOUNCE) in enabled(world, PROGRESS)
+    fires = {m for m in enabled(world, EVERYTHING) if isinstance(m, moves.Fire) and m.node < 0}
+    assert {(m.node, m.timer) for m in fires} >= {(HERE, ANNOUNCE), (THERE, BALANCE)}
+    assert idle not in fires
+    assert plane(settle(world)).queued == ()
+
+
+def timed(world: Cluster) -> Cluster:
+    return replace(world, timed=True)
+
+
+def fired_by(world: Cluster, node: ids.BrokerId, end_ms: ids.Milliseconds) -> list[tuple[int, str]]:
+    """What falls due at `node` up to `end_ms`, as a timed run does it: when, and which timer."""
+    found = []
+    while (due := clock.due_moves(world, end_ms)) is not None:
+        at_ms, move = due
+        if at_ms > world.now_ms:
+            world = step(world, moves.Advance(at_ms - world.now_ms)).cluster
+        if isinstance(move, moves.Fire) and move.node == node:
+            found.append((at_ms, str(move.timer)))
+        world = step(world, move).cluster
+        while world.messages:
+            world = step(world, moves.Deliver(world.messages[0].name)).cluster
+    return found
+
+
+def test_a_timed_run_fires_its_timer_period_after_period_until_nothing_is_queued(
+    world: Cluster,
+) -> None:
+    assert fired_by(timed(world), HERE, 1_000) == [(0, "retry"), (50, "retry"), (100, "retry")]
+    assert fired_by(timed(world), THERE, 1_000) == []
+    again = moves.Fire(HERE, ANNOUNCE)
+    said = impossible_moves.why_not(step(timed(world), again).cluster, again)
+    assert said == "the retry timer of controller on broker 1 is due at 50 ms"
+
+
+# --- its own plan -------------------------------------------------------------------------------
+
+
+def unbalanced(world: Cluster) -> Cluster:
+    """Broker 2 is preferred, and broker 1 leads."""
+    (state,) = truth(world).partitions
+    replicas = (BROKER_2, BROKER_1, ids.BrokerId(3))
+    held = nodes.state_of(world, ids.CONTROLLER)
+    held = replace(held, partitions=(replace(state, replicas=replicas),))
+    return nodes.with_state(world, ids.CONTROLLER, held)
+
+
+def test_each_of_them_plans_for_itself_whatever_has_just_happened(world: Cluster) -> None:
+    waiting = step(timed(unbalanced(world)), moves.Advance(7)).cluster
+    after = step(waiting, moves.Fire(HERE, ANNOUNCE)).cluster
+    due = [plane(after, node).timers.balance_leaders for node in (HERE, THERE)]
+    assert due == [7 + PATIENCE_MS, 7 + PATIENCE_MS]
+    assert step(after, moves.Advance(5)).cluster == replace(after, now_ms=12)
+
+
+def test_another_release_may_be_a_reason_to_plan_and_without_a_clock_nothing_is(
+    world: Cluster,
+) -> None:
+    after = step(timed(unbalanced(world)), moves.Upgrade(None, "3.9")).cluster
+    assert plane(after).timers.balance_leaders == PATIENCE_MS
+    untimed = step(unbalanced(world), moves.Fire(HERE, ANNOUNCE)).cluster
+    assert plane(untimed).timers.balance_leaders == 0
+
+
+def test_what_it_has_planned_falls_due_by_itself(world: Cluster) -> None:
+    fired = fired_by(timed(unbalanced(world)), THERE, 2 * PATIENCE_MS)
+    assert [timer for _, timer in fired] == ["balance-leaders"]
+    assert fired[0][0] >= PATIENCE_MS
+
+
+# --- what it asks for, and does not hear of -------------------------------------------------------
+
+
+def test_it_is_told_that_no_answer_will_come_and_a_later_life_is_not(world: Cluster) -> None:
+    world = step(world, moves.Fire(HERE, BALANCE)).cluster
+    (request,) = world.messages
+    assert (request.name.sender, request.receiver) == (HERE, ids.CONTROLLER)
+    assert plane(world).asks
+    assert not plane(step(world, moves.TimeOut(request.name)).cluster).asks
+    assert plane(step(world, moves.Drop(request.name)).cluster).asks
+    assert not plane(step(world, moves.LoseReply(request.name)).cluster).asks
+    world = step(world, moves.Crash(BROKER_1, Loss.NOTHING)).cluster
+    world = with_plane(step(world, moves.Start(BROKER_1)).cluster, HERE, asks=True)
+    assert plane(step(world, moves.TimeOut(request.name)).cluster).asks
+
+
+# --- whom a leader asks for another ISR -----------------------------------------------------------
+
+
+def believing(world: Cluster, controller: ids.BrokerId | None) -> Cluster:
+    """Broker 1 takes `controller` for the controller."""
+    leader = nodes.state_of(world, BROKER_1)
+    process = replace(leader.process, controller=controller)
+    return nodes.with_state(world, BROKER_1, replace(leader, process=process))
+
+
+def shrinking(world: Cluster) -> Cluster:
+    """Broker 1 has a record that nobody else has, and looks at who lags."""
+    world = step(world, moves.Produce("orders-0", BROKER_1, 1)).cluster
+    return step(world, moves.Fire(BROKER_1, moves.Timer.LAG_CHECK)).cluster
+
+
+def asked_with(world: Cluster) -> list[tuple[int, int]]:
+    """Whom a leader asks, and in which version."""
+    sent = ((m.receiver, m.body) for m in world.messages)
+    return [(to, b.version) for to, b in sent if isinstance(b, messages.AlterPartitionRequest)]
+
+
+def test_a_leader_that_knows_of_no_controller_asks_when_it_knows_of_one(world: Cluster) -> None:
+    waiting = shrinking(believing(world, None))
+    assert asked_with(waiting) == []
+    leading = nodes.state_of(waiting, BROKER_1).process.replicas[0].leading
+    assert isinstance(leading, Leading)
+    assert leading.isr_state.proposed == (BROKER_1,)
+    retry = moves.Fire(BROKER_1, moves.Timer.RETRY)
+    assert step(waiting, retry).cluster == waiting
+    assert asked_with(step(believing(waiting, HERE), retry).cluster) == [(HERE, 3)]
+
+
+def test_whomever_it_takes_for_the_controller_is_asked_in_the_version_that_both_speak() -> None:
+    mixed = replace(features.parse_features("3.5/3.4-IV0"), nodes=((BROKER_2, "3.4"),))
+    for controller, version in ((ids.CONTROLLER, 3), (HERE, 3), (THERE, 2)):
+        asking = shrinking(believing(world_of(mixed), controller))
+        assert asked_with(asking) == [(controller, version)]
 
 
 # --- complete -----------------------------------------------------------------------------------
