@@ -13,8 +13,6 @@ from kiplab.judge.partition.partition_process import partition_releases
 from kiplab.judge.partition.second_proposal import (
     STORIES,
     WAYS,
-    ProposalStory,
-    SecondProposal,
     recorded_stories,
     second_proposal,
     story_of,
@@ -26,12 +24,6 @@ from tests.judge.partition.engine_leader import EngineLeader
 
 LIVE = ("3.5",)
 """Releases that are asked again whenever the suite runs."""
-
-
-def story(told: SecondProposal, *, late: bool, level: bool) -> ProposalStory:
-    """One of the four."""
-    (found,) = (s for s in told.stories if (s.came_late, s.had_caught_up) == (late, level))
-    return found
 
 
 def test_every_release_whose_partition_is_judged_is_recorded() -> None:
@@ -54,14 +46,6 @@ def test_the_engines_leader_forgets_it_as_kafkas_does(release: str) -> None:
         engine = EngineLeader(parse_features(release), 1, timed=True)
         sights = [engine.answer(turn) for turn in story_turns(*way)]
         assert story_of(recorded.kafka, *way, sights) == recorded
-
-
-@pytest.mark.parametrize("release", partition_releases())
-def test_who_was_level_is_waited_for_within_the_lag_and_who_never_was_is_not(release: str) -> None:
-    told = second_proposal(release, live=False)
-    assert story(told, late=True, level=True).within_the_lag == 0
-    assert story(told, late=True, level=False).within_the_lag > 0
-    assert story(told, late=False, level=False).at_the_end == 0
 
 
 def test_a_recording_says_that_it_is_one() -> None:

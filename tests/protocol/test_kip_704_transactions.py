@@ -35,7 +35,6 @@ consumer  orders-0 name=careful isolation=read_committed
 """
 OPEN = "produce orders-0 count=5 transaction=open\ncatch-up 2\n"
 LEVEL = "catch-up 2\npoll orders-0 consumer=careful\n"
-TWICE = "end-transaction orders-0 commit\nend-transaction orders-0 abort\n"
 FIVE = LeaderEpoch(5)
 
 
