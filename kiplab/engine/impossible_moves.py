@@ -35,6 +35,13 @@ def why_not(cluster: Cluster, move: moves.Move) -> str | None:
     return None
 
 
+def check_possible(cluster: Cluster, move: moves.Move) -> None:
+    """Raises ImpossibleMoveError with the reason that `why_not` gives, where it gives one."""
+    reason = why_not(cluster, move)
+    if reason is not None:
+        raise ImpossibleMoveError(move, reason)
+
+
 MoveCheck = Callable[[Cluster, Any], str | None]
 """(cluster, move) to what is in its way. It counts on the checks before it in the move's row."""
 

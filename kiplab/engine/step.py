@@ -19,7 +19,7 @@ from ..protocol.zookeeper.ensemble_writes import Together
 from . import channels, moves, nodes, observer, producers, routes, zookeeper_routes
 from .cluster import Cluster, Message, MessageName
 from .events import Event, Happened, Moved
-from .impossible_moves import ImpossibleMoveError, why_not
+from .impossible_moves import check_possible
 from .properties import NO_COMMITTED_RECORD_LOST, is_promised
 from .route_kinds import NodeEffect
 from .send_threads import threads_go_on
@@ -49,8 +49,13 @@ def step(cluster: Cluster, move: moves.Move, *, checked: bool = False) -> Step:
 
     Raises ImpossibleMoveError, with the reason `why_not` gives, for a move that cannot be done.
     """
-    after, events = carried_out(cluster, move, checked=checked)
-    after, noticed = observer.observe(cluster, after, events)
+    return observed(cluster, carried_out(cluster, move, checked=checked))
+
+
+def observed(before: Cluster, done: Moved) -> Step:
+    """What was carried out, with that which an observer notices of it."""
+    after, events = done
+    after, noticed = observer.observe(before, after, events)
     return Step(after, (*events, *noticed))
 
 
@@ -61,9 +66,8 @@ def carried_out(
 
     Raises ImpossibleMoveError as `step` does.
     """
-    reason = None if checked else why_not(cluster, move)
-    if reason is not None:
-        raise ImpossibleMoveError(move, reason)
+    if not checked:
+        check_possible(cluster, move)
     rule = _OF_NODES.get(type(move))
     done = rule(cluster, move, decide) if rule else OF_THE_WORLD[type(move)](cluster, move)
     if nodes.has_zookeeper(cluster):

@@ -11,11 +11,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ...engine import impossible_moves, moves, nodes, observer
+from ...engine import moves, nodes
 from ...engine.cluster import Cluster, Message, broker
 from ...engine.events import Event, Happened, Moved
+from ...engine.impossible_moves import check_possible
 from ...engine.route_kinds import NodeEffect
-from ...engine.step import DecidedEffect, Step, carried_out
+from ...engine.step import DecidedEffect, Step, carried_out, observed
 from ...engine.truth import truth
 from ...protocol import log, messages
 from ...protocol.errors import KafkaError
@@ -64,9 +65,7 @@ class DecidedStep:
 
     def __call__(self, cluster: Cluster, move: moves.Move) -> Step:
         """As `step`. Raises ImpossibleMoveError for a move that cannot happen."""
-        reason = impossible_moves.why_not(cluster, move)
-        if reason is not None:
-            raise impossible_moves.ImpossibleMoveError(move, reason)
+        check_possible(cluster, move)
         if self._ask is not None:
             _controller_can_be_told(move)
         if self._leaders is not None:
@@ -76,8 +75,7 @@ class DecidedStep:
         if self._leaders is not None and not self._led:
             after, more = _noticed(cluster, after, self._leaders)
             events = [*events, *more]
-        after, broken = observer.observe(cluster, after, events)
-        return Step(after, (*events, *broken))
+        return observed(cluster, (after, events))
 
     def _carry_out(self, cluster: Cluster, move: moves.Move) -> Moved:
         """The move; for a change without a record in the engine, Kafka's records are events."""
