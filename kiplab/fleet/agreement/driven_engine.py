@@ -188,10 +188,10 @@ class DrivenEngine:
 
     def is_behind(self, b: int) -> bool:
         """Whether a follower has something to fetch, or to hear."""
-        replica = replica_of(self.node(b), PARTITION)
-        if replica is None or replica.leading is not None:
-            return False
-        return clock.wants_fetch(self.cluster, self.node(b), replica)
+        node = self.node(b)
+        replica = replica_of(node, PARTITION)
+        is_following = replica is not None and replica.leading is None
+        return is_following and clock.wants_fetch(self.cluster, node, replica)
 
     def replicas_and_logs(self, b: int, leader: int) -> tuple[object, ...]:
         """All that a follower's fetch can change: after a fetch without effect none has any."""

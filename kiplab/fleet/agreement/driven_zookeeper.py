@@ -156,6 +156,14 @@ class DrivenZooKeeper(DrivenEngine):
             if m.name.sender == b and isinstance(m.body, messages.ControlledShutdownRequest):
                 self.do(moves.Drop(m.name))
 
+    def ask_until_gone(self, b: int) -> None:
+        """A broker that shuts down hears what the controller says, and asks again."""
+        while self.node(b).process is not None:
+            answer = self.answer_to(b)
+            again = moves.ShutDown(BrokerId(b))
+            self.do(again if answer is None else moves.Deliver(answer.name))
+            self.flow()
+
     def is_held(self, message: Message) -> bool:
         """As of every engine, and answers to those who shut down."""
         if isinstance(message.body, messages.ControlledShutdownResponse):

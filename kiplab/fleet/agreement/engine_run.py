@@ -146,10 +146,14 @@ class EngineRun:
         leader = self._leader()
         if not leader:
             return
-        followers = [b for b in self.ids if b != leader and self.level[b] and b not in self.cut]
+        followers = self._followers(leader)
         for b in (*followers, *followers):
             self.engine.catch_up(b, leader)
         self.causes.levelled(self.engine, leader, followers)
+
+    def _followers(self, leader: int) -> list[int]:
+        """Those that have caught up, and reach it."""
+        return [b for b in self.ids if b != leader and self.level[b] and b not in self.cut]
 
     def _outside(self, event: Outside) -> None:
         b, kind = event.broker, event.kind
@@ -171,14 +175,8 @@ class EngineRun:
         about to go, and their leader's word on them all, if it is.
         """
         leader = self._leader()
-        for follower in self.ids:
-            goes = b in (follower, leader) and follower != leader and leader
-            if (
-                goes
-                and self.level[follower]
-                and follower not in self.cut
-                and self.engine.follows(follower)
-            ):
+        for follower in self._followers(leader):
+            if leader and b in (follower, leader) and self.engine.follows(follower):
                 self.engine.fire(follower, moves.Timer.FETCH)
 
     def _note(self, event: Outside) -> None:
@@ -222,10 +220,13 @@ class EngineRun:
         b = event.broker
         waits = self.schedule.bounces_wait and len(self.state.isr) < self.schedule.replicas
         if self._is_reachable(b) and not waits:
-            self.engine.do(moves.ShutDown(BrokerId(b)))
-            self.engine.flow()
-            self.gives_up[b] = self.engine.now + self.schedule.patience
-            self._ask_to_stop(b, self.last[b].shutdown)
+            self._shut_down(b)
+
+    def _shut_down(self, b: int) -> None:
+        self.engine.do(moves.ShutDown(BrokerId(b)))
+        self.engine.flow()
+        self.gives_up[b] = self.engine.now + self.schedule.patience
+        self._ask_to_stop(b, self.last[b].shutdown)
 
     def _ask_to_stop(self, b: int, again: int) -> None:
         self.engine.fire(b, moves.Timer.HEARTBEAT)
@@ -273,8 +274,12 @@ class EngineRun:
         for other in self._others(b):
             if other not in self.cut:
                 self.engine.do(moves.Heal(BrokerId(b), other))
-        process = self.engine.node(b).process
-        if process is None or process.lifecycle is Lifecycle.STARTING:
+        if self.engine.node(b).process is not None:
+            self._is_back(b)
+
+    def _is_back(self, b: int) -> None:
+        process = self.engine.process(b)
+        if process.lifecycle is Lifecycle.STARTING:
             return
         self.plans[set_events.IS_LEVEL, b] = self.engine.now + self.last[b].level
         self.engine.flow()
@@ -286,11 +291,8 @@ class EngineRun:
         self._all_beat()
         fresh = self.engine.session_is_new(b)
         self._ask_to_stop(b, self.last[b].shutdown if fresh else HEARTBEAT_MS)
-        if (
-            not fresh
-            and self.engine.node(b).process is not None
-            and self.engine.now >= self.gives_up[b]
-        ):
+        is_up = self.engine.node(b).process is not None
+        if is_up and not fresh and self.engine.now >= self.gives_up[b]:
             self.engine.fire(b, moves.Timer.FLUSH)
             self.engine.fire(b, moves.Timer.CHECKPOINT)
             self.engine.do(moves.Crash(BrokerId(b)))

@@ -50,10 +50,8 @@ def kernel_run(
     rows = [n for event in schedule.events for n in row_of(event)]
     delays = [n for event in schedule.events for n in delays_of(event)]
     s[set_words.GUARDS], s[set_words.TRACE] = guard_bits(features) & ~without, 1
-    s[set_words.LEADER_EPOCH], s[set_words.PARTITION_EPOCH] = (
-        FIRST_LEADER_EPOCH,
-        FIRST_PARTITION_EPOCH,
-    )
+    s[set_words.LEADER_EPOCH] = FIRST_LEADER_EPOCH
+    s[set_words.PARTITION_EPOCH] = FIRST_PARTITION_EPOCH
     broker_delays = words(set_words.BROKERS * DELAYS)
     arguments = (s, w, trace, rows, delays, broker_delays)
     made = [as_words(numbers) if compiled else _listed(numbers) for numbers in arguments]
@@ -77,10 +75,8 @@ def world_of(schedule: OutsideSchedule) -> list[int]:
     """The kernel's constants, with the engine's periods."""
     w = [0] * set_words.WORLD_WORDS
     w[set_words.REPLICAS], w[set_words.MIN_INSYNC] = schedule.replicas, schedule.min_insync
-    w[set_words.UNCLEAN_ALLOWED], w[set_words.BOUNCES_WAIT] = (
-        schedule.unclean,
-        schedule.bounces_wait,
-    )
+    w[set_words.UNCLEAN_ALLOWED] = schedule.unclean
+    w[set_words.BOUNCES_WAIT] = schedule.bounces_wait
     w[set_words.SESSION_OVER_US] = (schedule.session + 1) * 1000
     w[set_words.LAG_US], w[set_words.LAG_PERIOD_US] = LAG_TIME_MAX_MS * 1000, LAG_CHECK_MS * 1000
     w[set_words.RETRY_US], w[set_words.PATIENCE_US] = RETRY_MS * 1000, schedule.patience * 1000

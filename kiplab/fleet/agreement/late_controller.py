@@ -6,6 +6,8 @@ after a while. If the next incarnation of the broker is registered by then, it g
 one before, and the watch events report an unchanged broker.
 """
 
+from functools import partial
+
 import msgspec
 
 from ...engine import moves
@@ -50,25 +52,15 @@ class LateController(DrivenZooKeeper):
 
     def is_held(self, message: Message) -> bool:
         """As with every controller; while it is late also watches, and what it asks of `b`."""
-        is_event = isinstance(message.body, WatcherEvent) and message.receiver == controller_on(
-            HOST
-        )
-        return super().is_held(message) or (
-            self.late and (is_event or self._is_control_request(message))
-        )
+        to_host = message.receiver == controller_on(HOST)
+        is_event = to_host and isinstance(message.body, WatcherEvent)
+        waits = self.late and (is_event or self._is_control_request(message))
+        return waits or super().is_held(message)
 
     def asks_to_go(self) -> None:
         """The broker begins its controlled shutdown."""
         self.do(moves.ShutDown(BrokerId(self.b)))
         self.flow()
-
-    def stops(self) -> None:
-        """It hears that it may go, or is out of tries; its session is closed."""
-        while self.node(self.b).process is not None:
-            answer = self.answer_to(self.b)
-            again = moves.ShutDown(BrokerId(self.b))
-            self.do(again if answer is None else moves.Deliver(answer.name))
-            self.flow()
 
     def starts(self) -> None:
         """Its next incarnation registers; what waits for it by now is for the one before."""
@@ -78,9 +70,7 @@ class LateController(DrivenZooKeeper):
 
     def comes_to_it(self) -> None:
         """The threads send what waits, then the controller hears of the watches."""
-        while (
-            mail := next(filter(self._is_control_request, self.cluster.messages), None)
-        ) is not None:
+        while mail := next(filter(self._is_control_request, self.cluster.messages), None):
             self.do(moves.Deliver(mail.name))
             self.flow()
         self.late = False
@@ -115,7 +105,7 @@ def late_bounce(cluster: Cluster, bounce: Outside) -> LateBounce:
     back = bounce.shutdown + bounce.restart + bounce.ready
     steps = (
         (bounce.queued, _MAIL, engine.comes_to_it),
-        (bounce.shutdown, _STOPS, engine.stops),
+        (bounce.shutdown, _STOPS, partial(engine.ask_until_gone, bounce.broker)),
         (back, _STARTS, engine.starts),
     )
     for _, _, what in sorted(steps, key=lambda step: step[:2]):

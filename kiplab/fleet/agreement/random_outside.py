@@ -10,29 +10,13 @@ from .outside_events import Fate, Outside, OutsideKind, OutsideSchedule, ordered
 
 GAPS = (0, 0, 0, 1, 1, 2, 500, 999, 1_000, 2_000, 2_001, 5_000, 8_999, 9_000, 9_001, 15_000, 40_000)
 LENGTHS = (
-    1,
-    1,
-    2,
-    500,
-    1_000,
-    2_000,
-    4_000,
-    7_001,
-    8_000,
-    9_000,
-    9_001,
-    9_002,
-    12_000,
-    20_000,
-    31_000,
+    *(1, 1, 2, 500, 1_000, 2_000, 4_000, 7_001, 8_000, 9_000, 9_001, 9_002),
+    *(12_000, 20_000, 31_000),
 )
 DELAYS = (1, 1, 1, 2, 10, 500, 1_000, 2_000, 5_000, 9_000, 9_001, 14_000, 20_000, 35_000)
 AGES = (0, 0, 1, 2, 500, 1_000, 1_999, 2_000)
 FATES: tuple[Fate, ...] = ("kept", "kept", "tail-lost", "replaced")
-DRAWN_KINDS: tuple[OutsideKind, ...] = (
-    *("crash", "crash", "crash"),
-    *("bounce", "bounce", "cut", "outage"),
-)
+DRAWN_KINDS: tuple[OutsideKind, ...] = (*("crash",) * 3, "bounce", "bounce", "cut", "outage")
 REST_MS = 60_000
 
 

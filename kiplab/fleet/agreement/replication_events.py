@@ -15,6 +15,11 @@ from .outside_events import FATES, KINDS, Outside
 
 _KIND_OF = {rank: kind for kind, rank in KINDS.items()}
 _FATE_OF = {number: fate for fate, number in FATES.items()}
+_COME_ONCE = {
+    set_events.FLUSH: outside_streams.FLUSH_AT,
+    set_events.BEAT: outside_streams.BEAT_AT,
+}
+"""Ranks of what does not come again by itself, and the word of its stream that says when."""
 Microseconds = int
 
 
@@ -24,11 +29,8 @@ def replication_events(
     """Everything that comes from outside until then, in order; all times are microseconds."""
     words = compiled_world(world)
     w, tables = [int(n) for n in words.numbers], [int(n) for n in words.tables]
-    st, times, later = (
-        [0] * (outside_streams.STREAMS * outside_streams.STREAM),
-        [0] * outside_streams.STREAMS,
-        [0] * outside_streams.STREAMS,
-    )
+    streams = outside_streams.STREAMS
+    st, times, later = [0] * (streams * outside_streams.STREAM), [0] * streams, [0] * streams
     key = (w, tables, seed, replication)
     count = plain(outside_streams.open_streams)(st, times, later, *key)
     first, know, used = plain(next_part), plain(know_all), plain(consume)
@@ -38,15 +40,8 @@ def replication_events(
         if at > until:
             return
         yield _event(st, i, at, rank, world.replication_factor)
-        if rank in (set_events.FLUSH, set_events.BEAT):
-            st[
-                i * outside_streams.STREAM
-                + (
-                    outside_streams.FLUSH_AT
-                    if rank == set_events.FLUSH
-                    else outside_streams.BEAT_AT
-                )
-            ] = NEVER
+        if rank in _COME_ONCE:
+            st[i * outside_streams.STREAM + _COME_ONCE[rank]] = NEVER
         else:
             used(st, times, later, i, count, *key)
 

@@ -7,6 +7,8 @@ a round that changes nothing, or that the run with a clock did not make, is left
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import reduce
+from itertools import groupby
 
 import msgspec
 from msgspec.structs import replace
@@ -92,7 +94,8 @@ def play_of(
     lines = tuple(_lines(stage, statements))
     beside = tuple(_beside(_together(iter(lines))))
     done = parse(format_play(Play((*play.statements, *beside), name)), name)
-    wanted = tuple(line.partition or line.broker for line in trace if _is_in_play(line.what))
+    in_play = (line for line in trace if line.what in ("partition", "lost"))
+    wanted = tuple(line.partition or line.broker for line in in_play)
     if tale_of(run_play(done)) != wanted:
         raise UnplayableError(_why_not(statements, lines))
     return done
@@ -116,10 +119,6 @@ def _why_not(dated: Iterable[DatedStatement], lines: Iterable[StoryLine]) -> str
     return "hangs on times that a play without a clock does not have"
 
 
-def _is_in_play(what: str) -> bool:
-    return what in ("partition", "lost")
-
-
 def _lines(stage: Stage, lines: Iterable[DatedStatement]) -> Iterator[StoryLine]:
     number = len(stage.play.statements)
     for line in lines:
@@ -135,20 +134,11 @@ def _lines(stage: Stage, lines: Iterable[DatedStatement]) -> Iterator[StoryLine]
 
 def _together(lines: Iterator[StoryLine]) -> Iterator[StoryLine]:
     """Records that are written one after the other, and nothing else meanwhile, are one line."""
-    story_line: StoryLine | None = None
-    for line in lines:
-        if (
-            story_line is not None
-            and story_line.writes_to is not None
-            and story_line.writes_to == line.writes_to
-        ):
-            story_line = story_line.and_then(line)
-            continue
-        if story_line is not None:
-            yield story_line
-        story_line = line
-    if story_line is not None:
-        yield story_line
+    for broker, several in groupby(lines, key=lambda line: line.writes_to):
+        if broker is None:
+            yield from several
+        else:
+            yield reduce(StoryLine.and_then, several)
 
 
 def _beside(lines: Iterator[StoryLine]) -> Iterator[Statement]:

@@ -62,7 +62,7 @@ def schedule_of(
         glued = [*glued, *stretch]
         schedule = _schedule(world, glued, leader)
         ran = _ran(schedule, features)
-        if ran is not None and ran.counts[metric]:
+        if _has(ran, metric):
             start = glued[0].at - LEAD_MS * 1000
             return _shortest(StorySchedule(schedule, start), features, metric)
         after = _leader_after(ran, leader, world.replication_factor)
@@ -131,11 +131,14 @@ def _ran(schedule: OutsideSchedule, features: Features) -> KernelRun | None:
         return None
 
 
+def _has(ran: KernelRun | None, metric: str) -> bool:
+    return ran is not None and ran.counts[metric] > 0
+
+
 def _leader_after(ran: KernelRun | None, leader: int, replicas: int) -> int:
     """Who leads when all are in sync again; nobody where they are not."""
-    if ran is None:
-        return leader
-    states = [line.partition for line in ran.trace if line.partition is not None]
+    trace = () if ran is None else ran.trace
+    states = [line.partition for line in trace if line.partition is not None]
     if not states:
         return leader
     return states[-1].leader if len(states[-1].isr) == replicas else NOBODY
@@ -149,8 +152,7 @@ def _shortest(story: StorySchedule, features: Features, metric: str) -> StorySch
         later = _from_incident(schedule, first)
         for leader in range(1, schedule.replicas + 1):
             tried = replace(later, leader=leader)
-            ran = _ran(tried, features)
-            if ran is not None and ran.counts[metric]:
+            if _has(_ran(tried, features), metric):
                 begins = story.begins_us + 1000 * (schedule.end - tried.end)
                 return StorySchedule(tried, begins)
     return StorySchedule(schedule, story.begins_us)
@@ -167,8 +169,7 @@ def _cut_off(schedule: OutsideSchedule, features: Features, metric: str) -> Outs
     for at in times:
         events = tuple(event for event in schedule.events if event.at <= at)
         shorter = replace(schedule, end=at + 1, events=events)
-        cut = _ran(shorter, features)
-        if events and cut is not None and cut.counts[metric]:
+        if events and _has(_ran(shorter, features), metric):
             return shorter
     return schedule
 

@@ -123,10 +123,8 @@ class ZooKeeperRun(EngineRun):
     def _others(self, b: int) -> list[BrokerId]:
         return list(self.engine.links_of(b, self.ids))
 
-    def _bounce(self, event: Outside) -> None:
-        b = event.broker
-        waits = self.schedule.bounces_wait and len(self.state.isr) < self.schedule.replicas
-        if self._is_reachable(b) and not self.outage and not waits:
+    def _shut_down(self, b: int) -> None:
+        if not self.outage:
             self.gives_up[b] = self.engine.now + _TRYING_MS
             self._ask_to_go(b)
 
@@ -141,20 +139,19 @@ class ZooKeeperRun(EngineRun):
             self._answered(b)
             return
         assert isinstance(answer.body, ControlledShutdownResponse)
-        if answer.body.remaining and self.engine.now < self.gives_up[b]:
+        again = bool(answer.body.remaining) and self.engine.now < self.gives_up[b]
+        if again:
             self.engine.do(moves.Deliver(answer.name))
-            self.plans[STOPS, b] = self.engine.now + _BACKOFF_MS
-            return
-        self.gives_up[b] = self.engine.now
-        self.plans[STOPS, b] = self.engine.now + self.last[b].shutdown
+        self._plan_stop(b, again=again)
+
+    def _plan_stop(self, b: int, *, again: bool) -> None:
+        """It asks again after a pause, or stops in the time that a stop takes."""
+        if not again:
+            self.gives_up[b] = self.engine.now
+        self.plans[STOPS, b] = self.engine.now + (_BACKOFF_MS if again else self.last[b].shutdown)
 
     def _answered(self, b: int) -> None:
-        """It hears what the controller says, and asks again until it is gone."""
-        while self.engine.node(b).process is not None:
-            answer = self.engine.answer_to(b)
-            move = moves.ShutDown(BrokerId(b)) if answer is None else moves.Deliver(answer.name)
-            self.engine.do(move)
-            self.engine.flow()
+        self.engine.ask_until_gone(b)
         self._ended(b)
 
     # --- what comes by itself -----------------------------------------------------------------
@@ -167,12 +164,10 @@ class ZooKeeperRun(EngineRun):
     def _outage_ends(self, _: int) -> None:
         self.outage = 0
         for b in self.ids:
-            if self._has_registered(b) and not self.level[b] and b not in self.cut:
+            has_registered = self.engine.node(b).process is not None and b not in self.starting
+            if has_registered and not self.level[b] and b not in self.cut:
                 self.plans.setdefault((IS_LEVEL, b), self.engine.now + self.last[b].level)
         self.engine.find_controller()
-
-    def _has_registered(self, b: int) -> bool:
-        return self.engine.node(b).process is not None and b not in self.starting
 
     def _is_back(self, b: int) -> None:
         """ZooKeeper reaches it again; it catches up once it knows its leader."""
@@ -181,20 +176,13 @@ class ZooKeeperRun(EngineRun):
         if self._knows(b):
             self.plans[IS_LEVEL, b] = self.engine.now + self.last[b].level
 
-    def _heal(self, b: int) -> None:
-        self.cut.discard(b)
-        for other in self._others(b):
-            if other not in self.cut:
-                self.engine.do(moves.Heal(BrokerId(b), other))
-        if self.engine.node(b).process is not None:
-            self._is_back(b)
-
     def _stop(self, b: int) -> None:
         leads = self.state.leader == b and self.schedule.replicas > 1
-        if self._is_out_of_tries(b):
+        if self.engine.now > self.gives_up[b]:
             self._stops(b)
         elif self.outage:
-            self._ask_in_vain(b)
+            self.engine.shut_down_unanswered(b)
+            self._plan_stop(b, again=self.engine.now < self.gives_up[b])
         elif leads:
             self._ask_to_go(b)
         else:
@@ -208,17 +196,6 @@ class ZooKeeperRun(EngineRun):
         while self.engine.node(b).process is not None:
             self.engine.shut_down_unanswered(b)
         self._ended(b)
-
-    def _ask_in_vain(self, b: int) -> None:
-        self.engine.shut_down_unanswered(b)
-        if self.engine.now < self.gives_up[b]:
-            self.plans[STOPS, b] = self.engine.now + _BACKOFF_MS
-            return
-        self.gives_up[b] = self.engine.now
-        self.plans[STOPS, b] = self.engine.now + self.last[b].shutdown
-
-    def _is_out_of_tries(self, b: int) -> bool:
-        return self.engine.now > self.gives_up[b]
 
     def _start(self, b: int) -> None:
         self.starting.add(b)
