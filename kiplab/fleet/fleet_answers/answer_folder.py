@@ -6,7 +6,12 @@ from pathlib import Path
 from ..parameters.fleet_study import FleetStudy, study_from
 from ..parameters.parameter_errors import ParameterError
 from ..parameters.study_text import written
-from ..pipeline.folder_errors import StudyFolderError, written_to
+from ..pipeline.folder_errors import (
+    StudyFolderError,
+    check_is_folder,
+    not_empty,
+    written_to,
+)
 from ..pipeline.study_folder import LOCK, alone_in, identity_in
 from ..pipeline.wave_files import beside_of, write_durably
 from ..pipeline.work_orders import METHODS
@@ -34,14 +39,10 @@ def begin_folder(folder: Path, study: FleetStudy, *, seed: int, resume: bool) ->
 
 
 def _check_empty(folder: Path) -> None:
-    for place in (folder, *folder.parents):
-        if place.exists() and not place.is_dir():
-            mend = "A study is kept in a folder; name another place."
-            raise StudyFolderError(f"{place} is a file.", mend)
+    check_is_folder(folder)
     first = {LOCK, beside_of(folder / STUDY_FILE).name}
     if folder.exists() and {entry.name for entry in folder.iterdir()} - first:
-        mend = "Name another folder, or an empty one."
-        raise StudyFolderError(f"{folder} is not empty, and holds no study.", mend)
+        raise not_empty(folder)
 
 
 def _check_same(folder: Path, study: FleetStudy, *, seed: int, resume: bool) -> None:
@@ -61,10 +62,8 @@ def _differences(there: FleetStudy, here: FleetStudy) -> list[str]:
     """The differing keys, by their names in the file; what a study is about may change."""
     values = dict(there.values)
     names = [name for name, several in here.values if values[name] != several]
-    for name in ("mode", "feature_sets"):
-        if getattr(there, name) != getattr(here, name):
-            names.append(name)
-    return names
+    own = ("mode", "feature_sets")
+    return names + [name for name in own if getattr(there, name) != getattr(here, name)]
 
 
 def study_in(folder: Path) -> FleetStudy:

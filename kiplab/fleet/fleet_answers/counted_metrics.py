@@ -50,36 +50,34 @@ _TIMES = {
     "recovery_us": "the partition is RECOVERING after an unclean election; for how long readers see"
     " what does not fit together is not counted",
 }
-COUNTED = {
-    **{name: CountedMetric(name=name, counts=counts) for name, counts in _BY_NAME.items()},
-    **{
-        name: CountedMetric(name=name, counts=counts, unit=_MICROSECONDS)
-        for name, counts in _TIMES.items()
-    },
-    "stale_join_after_crash": CountedMetric(
+_EVERY = (
+    *(CountedMetric(name=name, counts=counts) for name, counts in _BY_NAME.items()),
+    *(CountedMetric(name=n, counts=what, unit=_MICROSECONDS) for n, what in _TIMES.items()),
+    CountedMetric(
         name="stale_join_after_crash",
         counts="a stale join that begins with a crash, and so can cost records",
         mode=Mode.KRAFT,
     ),
-    "all_replicas_gone": CountedMetric(
+    CountedMetric(
         name="all_replicas_gone",
         counts="the last replica goes while those before it are still away, one by one",
         mode=Mode.KRAFT,
     ),
-    "stale_control_request": CountedMetric(
+    CountedMetric(
         name="stale_control_request",
         counts="a restarted broker of the set gets a control request for its earlier incarnation",
         unit="per replica set and year, its brokers together",
         mode=Mode.ZOOKEEPER,
     ),
-    "stale_metadata_us": CountedMetric(
+    CountedMetric(
         name="stale_metadata_us",
         counts="a broker of the set serves from old metadata, cut off from the controller; a crash"
         " or an outage of the controller amid a cut is counted as if the cut were alone",
         unit="microseconds per replica set and year, its brokers together",
         mode=Mode.ZOOKEEPER,
     ),
-}
+)
+COUNTED = {counted.name: counted for counted in _EVERY}
 """By name; a test holds it to what the kernel and forced samples count."""
 
 
@@ -93,8 +91,8 @@ def counted_in(metric: str, mode: Mode, method: str) -> str:
     if mode is Mode.ZOOKEEPER and counted_metric.mode is None:
         sentence += (
             "; ZooKeeper's own replica set, of Kafka 2.7 to 3.2 (leaders ask the controller for"
+            " an ISR), simplified as kernel/zookeeper_rules.py says"
         )
-        sentence += " an ISR), simplified as kernel/zookeeper_rules.py says"
     if method == FORCED:
         sentence += f"; {FORCED_WITHOUT}"
     return sentence

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ import msgspec
 
 from ...extras import needed_by
 from ..parameters.fleet_study import FleetStudy
+from ..parameters.years import MICROSECONDS_PER_YEAR
 from ..pipeline.study_summary import SummaryRow
 from ..pipeline.work_orders import METHODS
 from ..statistics.block_means import NothingWeighed
@@ -17,7 +18,7 @@ from ..statistics.event_rates import NeverSeen
 from ..statistics.years_ahead import at_least_one
 from .best_rows import best_rows, rank
 from .fleet_row import FleetRow, SweptValues
-from .fleet_rows import BlockWeights
+from .fleet_rows import BlockWeights, MethodSums, fleet_rows
 from .yearly_incidents import YearlyIncidents
 
 if TYPE_CHECKING:
@@ -49,15 +50,14 @@ class FleetAnswer(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         Without a method it is the one of plain sampling if that saw anything, else the weighted one
         where there is one. Raises LookupError where there is no such row, or more than one point.
         """
-        fleet_rows = [row for row in self.rows if _is_asked(row, features, metric, method, swept)]
-        if not fleet_rows:
+        rows = [row for row in self.rows if _is_asked(row, features, metric, method, swept)]
+        if not rows:
             raise LookupError(self._said(features, metric, swept, "there is no row"))
-        if len({row.scenario_id for row in fleet_rows}) > 1:
+        if len({row.scenario_id for row in rows}) > 1:
             names = ", ".join(name for name in self.study.swept if name not in swept)
-            raise LookupError(
-                self._said(features, metric, swept, f"several rows; say which {names}")
-            )
-        return min(fleet_rows, key=rank)
+            problem = f"several rows; say which {names}"
+            raise LookupError(self._said(features, metric, swept, problem))
+        return min(rows, key=rank)
 
     def _said(self, features: str, metric: str, swept: dict[str, Any], problem: str) -> str:
         where = "".join(f", {name}={value}" for name, value in swept.items())
@@ -139,6 +139,21 @@ class FleetAnswer(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             "remark": self.incidents.remark(row),
         }
         return {**row.report(), **chance}
+
+
+def answer_of(study: FleetStudy, sumses: Sequence[MethodSums]) -> FleetAnswer:
+    """From what each method found. The years are those that were sampled as it comes; where none
+    were, those that the forced samples stand for. Raises MissingExtraError without scipy.
+    """
+    lived = {row.scenario_id: row.exposure_us for sums in sumses[:1] for row in sums.summary}
+    return FleetAnswer(
+        study=study,
+        rows=fleet_rows(study, sumses),
+        summary=tuple(row for sums in sumses for row in sums.summary),
+        weights={key: blocks for sums in sumses for key, blocks in sums.weights.items()},
+        seconds=None,
+        partition_years=sum(lived.values()) / MICROSECONDS_PER_YEAR,
+    )
 
 
 def _is_asked(

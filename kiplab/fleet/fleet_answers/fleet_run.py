@@ -19,7 +19,6 @@ from ..kernel.world import World
 from ..parameters.as_world import as_world
 from ..parameters.fleet_study import FleetStudy, read_study
 from ..parameters.scenario import Scenario
-from ..parameters.years import MICROSECONDS_PER_YEAR
 from ..pipeline.code_version import code_version
 from ..pipeline.folder_errors import StudyFolderError
 from ..pipeline.run_progress import RunProgress
@@ -32,8 +31,8 @@ from .answer_folder import STUDY_FILE, begin_folder, kept_methods, kept_sizes, s
 from .block_sizes import biased_load, forced_load, naive_load, replications
 from .checked_block import checked_block
 from .counted_metrics import COUNTED
-from .fleet_answer import FleetAnswer
-from .fleet_rows import MethodSums, block_weights, fleet_rows
+from .fleet_answer import FleetAnswer, answer_of
+from .fleet_rows import MethodSums, block_weights
 from .forced_scenarios import WHAT_FOR, forced_scenarios, forced_sets
 from .work_block import work_block
 
@@ -225,14 +224,7 @@ def _answer(folder: Path, *, master: str | None, spark: bool) -> FleetAnswer:
     study = study_in(folder)
     sumses = tuple(_sums(folder, master, spark))
     _check_known(folder, study, sumses)
-    return FleetAnswer(
-        study=study,
-        rows=fleet_rows(study, sumses),
-        summary=tuple(row for sums in sumses for row in sums.summary),
-        weights={key: blocks for sums in sumses for key, blocks in sums.weights.items()},
-        seconds=None,
-        partition_years=_years(sumses),
-    )
+    return answer_of(study, sumses)
 
 
 def _sums(folder: Path, master: str | None, spark: bool) -> Iterator[MethodSums]:
@@ -256,11 +248,3 @@ def _check_known(folder: Path, study: FleetStudy, sumses: tuple[MethodSums, ...]
             f" them, or {STUDY_FILE} was changed.",
             "Read it with that version, or put the file back as it was.",
         )
-
-
-def _years(sumses: tuple[MethodSums, ...]) -> float:
-    """What was sampled as it comes; where nothing was, what the forced samples stand for."""
-    for sums in sumses:
-        lived = {row.scenario_id: row.exposure_us for row in sums.summary}
-        return sum(lived.values()) / MICROSECONDS_PER_YEAR
-    return 0.0

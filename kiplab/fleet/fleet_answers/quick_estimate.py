@@ -16,13 +16,12 @@ from ..parameters.fleet_study import FleetStudy, read_study
 from ..parameters.parameter_table import PARAMETERS
 from ..parameters.scenario import Scenario
 from ..parameters.swept_values import values_of
-from ..parameters.years import MICROSECONDS_PER_YEAR
 from ..pipeline.study_plan import Workload
 from ..pipeline.study_summary import summarise
-from ..pipeline.work_orders import FORCED, NAIVE, FleetOrder, Partial, partials_schema
+from ..pipeline.work_orders import FORCED, NAIVE, Partial, partials_schema
 from .block_sizes import forced_load, kernel_work, naive_load
-from .fleet_answer import FleetAnswer
-from .fleet_rows import MethodSums, block_weights, fleet_rows
+from .fleet_answer import FleetAnswer, answer_of
+from .fleet_rows import MethodSums, block_weights
 from .forced_scenarios import can_force, forced_sets
 from .work_block import work_block
 
@@ -48,17 +47,8 @@ def estimate(
     began = time.monotonic()
     read = study if isinstance(study, FleetStudy) else read_study(study)
     fleet_study = _short(changed(read, parameters))
-    sumses = tuple(_sums(fleet_study, seed))
-    (naive, *_) = sumses
-    lived = {row.scenario_id: row.exposure_us for row in naive.summary}
-    return FleetAnswer(
-        study=fleet_study,
-        rows=fleet_rows(fleet_study, sumses),
-        summary=tuple(row for sums in sumses for row in sums.summary),
-        weights={key: blocks for sums in sumses for key, blocks in sums.weights.items()},
-        seconds=time.monotonic() - began,
-        partition_years=sum(lived.values()) / MICROSECONDS_PER_YEAR,
-    )
+    answer = answer_of(fleet_study, tuple(_sums(fleet_study, seed)))
+    return msgspec.structs.replace(answer, seconds=time.monotonic() - began)
 
 
 def changed(study: FleetStudy, parameters: Mapping[str, Any]) -> FleetStudy:
@@ -117,20 +107,11 @@ def _summed(method: str, loads: Iterable[Workload[Scenario]], seed: int) -> Meth
 
 def _partials(method: str, load: Workload[Scenario], seed: int) -> Iterator[Partial]:
     """Plain sampling in one block, of which nothing is kept."""
-    blocks, size, sets = load.blocks, load.block_replications, load.scenario.feature_sets
+    sets = load.scenario.feature_sets
     if method == FORCED:
         sets = forced_sets(sets)
     else:
-        blocks, size = 1, blocks * size
-    for block in range(blocks):
-        yield from work_block(
-            FleetOrder(
-                scenario=load.scenario,
-                study_seed=seed,
-                block=block,
-                first=block * size,
-                last=(block + 1) * size,
-                feature_sets=sets,
-                method=method,
-            )
-        )
+        whole = load.blocks * load.block_replications
+        load = msgspec.structs.replace(load, blocks=1, block_replications=whole)
+    for order in load.orders(study_seed=seed, feature_sets=sets, method=method):
+        yield from work_block(order)

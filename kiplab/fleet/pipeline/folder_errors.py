@@ -28,6 +28,20 @@ class StudyNotKeptError(LackingError):
     """This machine did not let a study be written down. What was there before is there still."""
 
 
+def check_is_folder(path: Path) -> None:
+    """Raises StudyFolderError where the path, or one above it, is a file."""
+    for place in (path, *path.parents):
+        if place.exists() and not place.is_dir():
+            mend = "A study is kept in a folder; name another place."
+            raise StudyFolderError(f"{place} is a file.", mend)
+
+
+def not_empty(path: Path) -> StudyFolderError:
+    """The error of a folder that holds something else than a study."""
+    mend = "Name another folder, or an empty one."
+    return StudyFolderError(f"{path} is not empty, and holds no study.", mend)
+
+
 @contextmanager
 def written_to(folder: Path) -> Iterator[None]:
     """What the operating system refuses in the body becomes a sentence.

@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 import msgspec
 
 from . import wave_files
-from .folder_errors import StudyFolderError, written_to
+from .folder_errors import StudyFolderError, check_is_folder, not_empty, written_to
 from .study_plan import BlockKey, StudyPlan
 from .work_orders import partials_schema
 
@@ -142,17 +142,13 @@ def opened(folder: str | Path, plan: StudyPlan[Any], *, resume: bool) -> Iterato
 
 
 def _check(path: Path, plan: StudyPlan[Any], *, resume: bool) -> None:
-    for place in (path, *path.parents):
-        if place.exists() and not place.is_dir():
-            mend = "A study is kept in a folder; name another place."
-            raise StudyFolderError(f"{place} is a file.", mend)
+    check_is_folder(path)
     if (path / _STUDY).exists():
         _check_same(path, plan)
         if not resume:
             raise _there_already(path)
     elif path.exists() and not _is_only_begun(path):
-        mend = "Name another folder, or an empty one."
-        raise StudyFolderError(f"{path} is not empty, and holds no study.", mend)
+        raise not_empty(path)
 
 
 def _is_only_begun(path: Path) -> bool:

@@ -25,6 +25,14 @@ class Workload(msgspec.Struct, Generic[ScenarioT], frozen=True, kw_only=True):
     blocks: int
     years: float
 
+    def orders(self, **about: Any) -> list[FleetOrder[ScenarioT]]:
+        """Its blocks in order, each with what an order says beside: seed, feature sets, method."""
+        size, scenario = self.block_replications, self.scenario
+        return [
+            FleetOrder(scenario=scenario, block=n, first=n * size, last=(n + 1) * size, **about)
+            for n in range(self.blocks)
+        ]
+
 
 class StudyPlan(msgspec.Struct, Generic[ScenarioT], frozen=True, kw_only=True):
     """What is to be worked out, and by which code.
@@ -52,19 +60,8 @@ class StudyPlan(msgspec.Struct, Generic[ScenarioT], frozen=True, kw_only=True):
     @property
     def orders(self) -> list[FleetOrder[ScenarioT]]:
         """All blocks, mixed: neighbours in the grid cost alike, and no task gets all dear ones."""
-        every = [
-            FleetOrder(
-                scenario=load.scenario,
-                study_seed=self.study_seed,
-                block=block,
-                first=block * load.block_replications,
-                last=(block + 1) * load.block_replications,
-                feature_sets=self.feature_sets,
-                method=self.method,
-            )
-            for load in self.workloads
-            for block in range(load.blocks)
-        ]
+        about = {"study_seed": self.study_seed, "feature_sets": self.feature_sets}
+        every = [order for w in self.workloads for order in w.orders(method=self.method, **about)]
         return sorted(every, key=lambda order: _mixed(key_of(order)))
 
     @property
