@@ -61,12 +61,21 @@ class PairedGap(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def block_mean(values: Sequence[float], *, confidence: float = CONFIDENCE) -> Interval:
-    """Student's interval for the mean of independent blocks of equal size.
+    """Student's interval for the mean of independent blocks of equal size; blocks that are all
+    equal leave nothing to be unsure of.
 
     Raises ValueError for fewer than 30 blocks, MissingExtraError without scipy.
     """
-    _enough(values)
-    return _t_interval(values, confidence)
+    if len(values) < FEWEST_BLOCKS:
+        raise ValueError(f"{len(values)} blocks are too few; expected {FEWEST_BLOCKS} or more")
+    with needed_by("an interval"):
+        from scipy.stats import sem, t
+
+    mean, error = sum(values) / len(values), float(sem(values))
+    if error == 0:
+        return Interval(mean, mean)
+    low, high = t.interval(confidence, len(values) - 1, loc=mean, scale=error)
+    return Interval(float(low), float(high))
 
 
 def mean_rate(values: Sequence[float], *, confidence: float = CONFIDENCE) -> SeenRate:
@@ -143,28 +152,10 @@ def paired_gap(
         problem = f"{len(here)} blocks here and {len(there)} there"
         raise ValueError(f"{problem}; a pair is the same block under two feature sets")
     gaps = [one - other for one, other in zip(here, there, strict=True)]
-    _enough(gaps)
-    bounds = _t_interval(gaps, confidence)
+    bounds = block_mean(gaps, confidence=confidence)
     spread = _variance(gaps)
     gain = (_variance(here) + _variance(there)) / spread if spread else None
     return PairedGap(gap=sum(gaps) / len(gaps), low=bounds.low, high=bounds.high, gain=gain)
-
-
-def _enough(values: Sequence[float]) -> None:
-    if len(values) < FEWEST_BLOCKS:
-        raise ValueError(f"{len(values)} blocks are too few; expected {FEWEST_BLOCKS} or more")
-
-
-def _t_interval(values: Sequence[float], confidence: float) -> Interval:
-    """Blocks that are all equal leave nothing to be unsure of."""
-    with needed_by("an interval"):
-        from scipy.stats import sem, t
-
-    mean, error = sum(values) / len(values), float(sem(values))
-    if error == 0:
-        return Interval(mean, mean)
-    low, high = t.interval(confidence, len(values) - 1, loc=mean, scale=error)
-    return Interval(float(low), float(high))
 
 
 def _variance(values: Sequence[float]) -> float:

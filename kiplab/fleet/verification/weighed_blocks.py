@@ -1,7 +1,7 @@
 """Weighted estimates, cut into blocks, each made when it is first asked for."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from math import ceil
 
 from ..estimators.biased_runs import biased_block
@@ -34,30 +34,18 @@ def forced_blocks(
     p: Parameters, kips: frozenset[str], draw: DrawWindows, samples: int, seed: int
 ) -> Estimates:
     """Forced windows, by metric."""
-
-    @cache
-    def found() -> Mapping[str, Weighed]:
-        blocks = [
-            forced_block(p, kips, seed=seed, block=block, samples=samples, draw=draw)
-            for block in range(BLOCKS)
-        ]
-        return _weighed(blocks, forced_exposure(p, samples))
-
-    return found
+    block = partial(forced_block, p, kips, seed=seed, samples=samples, draw=draw)
+    return _all_blocks(block, forced_exposure(p, samples))
 
 
 def outage_blocks(p: Parameters, draw: DrawWindows, samples: int, seed: int) -> Estimates:
     """Forced outages, by metric."""
+    block = partial(outage_block, p, seed=seed, samples=samples, draw=draw)
+    return _all_blocks(block, forced_exposure(p, samples))
 
-    @cache
-    def found() -> Mapping[str, Weighed]:
-        blocks = [
-            outage_block(p, seed=seed, block=block, samples=samples, draw=draw)
-            for block in range(BLOCKS)
-        ]
-        return _weighed(blocks, forced_exposure(p, samples))
 
-    return found
+def _all_blocks(block: Callable[..., Mapping[str, Weights]], years: float) -> Estimates:
+    return cache(lambda: _weighed([block(block=number) for number in range(BLOCKS)], years))
 
 
 def biased_runs(world: World, features: str, samples: int, seed: int) -> Estimates:
