@@ -18,6 +18,7 @@ from .forced_tornado import tornado
 from .incident_picture import incident_sizes
 from .map_rows import map_cells_of
 from .paired_rows import differences_of
+from .picture_rows import where_of
 
 LAST = "last_replica_loss"
 JOINS, LOSSES, RACE = "stale_join", "committed_loss", "race_loss"
@@ -33,10 +34,7 @@ def rates_by_reboots(
     Of whatever else was swept the first value is taken.
     """
     points = picture_rows.rate_points_of(answer, metrics)
-    return FleetPicture(
-        chart=rates_chart(points),
-        where=picture_rows.where_words(picture_rows.elsewhere(answer, picture_rows.REBOOTS)),
-    )
+    return FleetPicture(chart=rates_chart(points), where=where_of(answer, picture_rows.REBOOTS))
 
 
 def survival(
@@ -50,8 +48,7 @@ def survival(
     fleets = picture_rows.fleets_of(answer, metric, named)
     what = f"{metric_words(metric)} ({set_words(named)})"
     return FleetPicture(
-        chart=first_loss_survival.survival_chart(fleets, what),
-        where=picture_rows.where_words(picture_rows.elsewhere(answer)),
+        chart=first_loss_survival.survival_chart(fleets, what), where=where_of(answer)
     )
 
 
@@ -75,7 +72,7 @@ def delay_map(
     beside = "" if against is None else metric_words(against)
     return FleetPicture(
         chart=map_chart(cells, what, scale, beside),
-        where=picture_rows.where_words(picture_rows.elsewhere(answer, picture_rows.REBOOTS, slow)),
+        where=where_of(answer, picture_rows.REBOOTS, slow),
     )
 
 
@@ -86,19 +83,13 @@ def losses_by_cause(answer: FleetAnswer, sets: Sequence[str] | None = None) -> F
     """
     names = [_set(answer, name) for name in sets] if sets is not None else _first_and_most(answer)
     rows = picture_rows.causes_of(answer, names)
-    return FleetPicture(
-        chart=causes_chart(rows),
-        where=picture_rows.where_words(picture_rows.elsewhere(answer)),
-    )
+    return FleetPicture(chart=causes_chart(rows), where=where_of(answer))
 
 
 def forest(answer: FleetAnswer, metric: str = JOINS) -> FleetPicture:
     """What each set of KIPs changes against the first, on the same schedules."""
     rows, what = differences_of(answer, metric), metric_words(metric)
-    return FleetPicture(
-        chart=forest_chart(rows, what),
-        where=picture_rows.where_words(picture_rows.elsewhere(answer)),
-    )
+    return FleetPicture(chart=forest_chart(rows, what), where=where_of(answer))
 
 
 def pictures_of(answer: FleetAnswer) -> tuple[FleetPicture, ...]:

@@ -46,9 +46,7 @@ def tornado(
         raise ValueError(f"{metric} cannot be forced in this fleet: {WHAT_FOR}")
     levers = levers_of(scenario.parameters, names, features, metric, seed)
     what = f"{metric_words(metric)} ({set_words(features)}): how often"
-    return FleetPicture(
-        chart=tornado_chart.tornado_chart(levers, what),
-    )
+    return FleetPicture(chart=tornado_chart.tornado_chart(levers, what))
 
 
 def levers_of(

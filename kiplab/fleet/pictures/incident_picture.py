@@ -1,5 +1,6 @@
 """How many partitions an incident takes in the clusters of a study, as a picture."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from msgspec.structs import replace
@@ -11,7 +12,7 @@ from ..parameters.parameter_table import Parameters
 from ..spread.fate_groups import GROUP_OF, FateGroup
 from ..spread.incident_sizes import partitions_per_incident
 from .fleet_picture import FleetPicture
-from .picture_rows import elsewhere, where_words
+from .picture_rows import where_of
 
 HIT = ("stale_join", "last_replica_loss", "shock_loss")
 _NOUNS = {
@@ -42,20 +43,14 @@ def incident_sizes(
         for metric in metrics
         for sets in placed
     ]
-    return FleetPicture(
-        chart=incident_chart.incident_chart(kinds),
-        where=where_words(elsewhere(answer)),
-    )
+    return FleetPicture(chart=incident_chart.incident_chart(kinds), where=where_of(answer))
 
 
 def _kind(
     parameters: Parameters, metric: str, seed: int, *, several: bool
 ) -> incident_chart.KindOfIncident:
     """Every group that an incident may hit, as likely as any other, by its partitions."""
-    incident_sizes = partitions_per_incident(parameters, metric, seed)
-    counts: dict[int, int] = {}
-    for size in incident_sizes.sizes.tolist():
-        counts[size] = counts.get(size, 0) + 1
+    counts = Counter(partitions_per_incident(parameters, metric, seed).sizes.tolist())
     placed = f" ({parameters.replica_sets:,} replica sets)" if several else ""
     return incident_chart.KindOfIncident(
         name=f"{metric_words(metric)}{placed}",

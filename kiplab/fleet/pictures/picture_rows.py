@@ -47,6 +47,11 @@ def elsewhere(answer: FleetAnswer, *varied: str) -> dict[str, float | str]:
     return {name: values[name][0] for name in answer.study.swept if name not in varied}
 
 
+def where_of(answer: FleetAnswer, *varied: str) -> str:
+    """The words of that point."""
+    return where_words(elsewhere(answer, *varied))
+
+
 def where_words(point: Mapping[str, float | str]) -> str:
     """``At tail_lost = 0.1``; empty where nothing else was swept."""
     settings = (f"{name} = {value_words(float(value))}" for name, value in point.items())

@@ -5,7 +5,7 @@ it, one step stands for all of them; where they differ, that is noted, and who a
 them. A version is mostly sent and not looked at: it is a varied number.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
@@ -62,20 +62,16 @@ class AskedFeatures(Features, frozen=True, kw_only=True):
 
     def alter_partition_version(self, sender: BrokerId, controller: BrokerId = CONTROLLER) -> Any:
         """One for each set, where they differ."""
-        version = self.versions.get((sender, controller))
-        if version is None:
-            each = (f.alter_partition_version(sender, controller) for f in self.sets)
-            version = self.versions[sender, controller] = self._varied(each)
-        return version
+        return self._varied(Features.alter_partition_version, sender, controller)
 
     def fetch_version(self) -> Any:
         """One for each set, where they differ."""
-        version = self.versions.get(())
-        if version is None:
-            each = (features.fetch_version() for features in self.sets)
-            version = self.versions[()] = self._varied(each)
-        return version
+        return self._varied(Features.fetch_version)
 
-    def _varied(self, versions: Iterable[int]) -> Any:
-        of_each = zip(versions, ((member,) for member in self.members), strict=True)
-        return joined(self.asking, of_each)
+    def _varied(self, version_of: Callable[..., int], *nodes: BrokerId) -> Any:
+        version = self.versions.get(nodes)
+        if version is None:
+            of_each = zip(self.sets, self.members, strict=True)
+            parts = ((version_of(features, *nodes), (member,)) for features, member in of_each)
+            version = self.versions[nodes] = joined(self.asking, parts)
+        return version

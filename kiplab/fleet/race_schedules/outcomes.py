@@ -10,7 +10,7 @@ from ...engine.properties import NO_STALE_EPOCH_IN_ISR
 from ...engine.step import Step
 from ...engine.truth import registration_of
 from ...protocol.facts import Refused
-from ...protocol.ids import BrokerEpoch, BrokerId
+from ...protocol.ids import BrokerId
 from ...protocol.messages import AlterPartitionRequest
 from .random_schedule import FOLLOWER, LEADER
 
@@ -29,31 +29,19 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     took over without committed records (`lost_records` of them). `excused`: it did so after every
     member of the ISR had died without those records, the exception that KIP-903 concedes ("the last
     replica"); such a loss is counted in `lost` too. `arrived` is one of STAGES. `refused_by` is the
-    guard that refused the delayed request, None when it was accepted. `broke_promise`: a property
+    guard that refused the delayed request, None when it was accepted. By default nothing has
+    happened yet. `broke_promise`: a property
     broke where it was promised, which is a bug. `moves` counts the engine's steps.
     """
 
-    stale_join: bool
-    lost: bool
-    lost_records: int
-    excused: bool
-    arrived: str
-    refused_by: str | None
-    broke_promise: bool
-    moves: int
-
-
-NOTHING_YET = Outcome(
-    stale_join=False,
-    lost=False,
-    lost_records=0,
-    excused=False,
-    arrived="",
-    refused_by=None,
-    broke_promise=False,
-    moves=0,
-)
-"""Of a schedule that has just begun."""
+    stale_join: bool = False
+    lost: bool = False
+    lost_records: int = 0
+    excused: bool = False
+    arrived: str = ""
+    refused_by: str | None = None
+    broke_promise: bool = False
+    moves: int = 0
 
 
 def noted(before: Outcome, start: Cluster, move: moves.Move, done: Step) -> Outcome:
@@ -96,14 +84,8 @@ def _with_harm(before: Outcome, events: tuple[Event, ...]) -> Outcome:
 
 
 def _noticed(start: Cluster, now: Cluster) -> str:
-    registration = registration_of(now, BrokerId(FOLLOWER))
-    same_incarnation = registration is not None and registration.epoch == _first_epoch(start)
+    was, registration = (registration_of(each, BrokerId(FOLLOWER)) for each in (start, now))
     fenced = registration is None or registration.fenced
-    if same_incarnation:
+    if registration is not None and was is not None and registration.epoch == was.epoch:
         return FENCED if fenced else UNNOTICED
     return REGISTERED if fenced else UNFENCED
-
-
-def _first_epoch(start: Cluster) -> BrokerEpoch | None:
-    registration = registration_of(start, BrokerId(FOLLOWER))
-    return registration.epoch if registration else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -110,24 +110,20 @@ class Schedules:
     def losing(self) -> list[Losing]:
         """Every losing schedule of each feature set, with a token that opens as a timeline."""
         return [
-            schedules
-            for number, name in enumerate(self.sets)
-            for schedules in self._losing(number, name)
-        ]
-
-    def _losing(self, number: int, name: str) -> list[Losing]:
-        lost = [i for i, happened in enumerate(self._of("lost", number)) if happened]
-        records, excused = self._of("lost_records", number), self._of("excused", number)
-        return [
             Losing(
                 features=name,
                 schedule=index,
-                lost_records=records[index],
-                excused=excused[index],
+                lost_records=records,
+                excused=excused,
                 token=encode(schedule(self.window, self.seed, index), self.sets[name]),
             )
-            for index in lost
+            for number, name in enumerate(self.sets)
+            for index, (lost, records, excused) in enumerate(self._ends(number))
+            if lost
         ]
+
+    def _ends(self, number: int) -> Iterator[tuple[bool, int, bool]]:
+        return zip(*(self._of(c, number) for c in ("lost", "lost_records", "excused")), strict=True)
 
     def paired(self, against: str | None = None) -> list[Pair]:
         """Schedule by schedule: every feature set compared with one of them (default: the first).

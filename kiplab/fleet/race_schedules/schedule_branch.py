@@ -23,7 +23,7 @@ from ...protocol.ids import NO_LEADER, BrokerId
 from ...protocol.replica.broker_parts import process_of
 from ...protocol.replica.broker_state import Loss
 from .first_line import FirstLine
-from .outcomes import NOTHING_YET, Outcome
+from .outcomes import Outcome
 
 Holds = dict[str, tuple[tuple[Pattern, bool], ...]]
 """By the kind of message: patterns, the newest first, and whether what fits one is held back."""
@@ -49,7 +49,7 @@ class ScheduleBranch(msgspec.Struct, kw_only=True):
     is_on_first_line: bool = True
     is_on_last_line: bool = False
     moved: int = 0
-    outcome: Outcome = NOTHING_YET
+    outcome: Outcome = Outcome()
 
     def go_on(self, members: tuple[int, ...], cluster: Cluster, outcome: Outcome) -> None:
         """As the run of these sets from now on."""
