@@ -176,7 +176,8 @@ def _lifecycle(cluster: Cluster, node: Broker, is_counted_on: bool, until_ms: in
         return None
     due = process.timers.heartbeat
     if due <= until_ms and is_counted_on and has_started(process):
-        due = _last_tick(due, _HEARTBEAT_MS, until_ms)
+        # The last tick until then.
+        due += (until_ms - due) // _HEARTBEAT_MS * _HEARTBEAT_MS
     return max(cluster.now_ms, due), moves.Fire(node.id, moves.Timer.HEARTBEAT)
 
 
@@ -246,8 +247,3 @@ def _may_shrink(leading: broker_state.Leading, node: Broker, replica: Replica) -
 def _next_tick(due: int, period: int, now: int) -> int:
     """The first tick of a timer that is not in the past."""
     return due if due >= now else due + -(-(now - due) // period) * period
-
-
-def _last_tick(due: int, period: int, until: int) -> int:
-    """The last tick of a timer up to `until`."""
-    return due + (until - due) // period * period

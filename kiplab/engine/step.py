@@ -179,10 +179,6 @@ def _as_the_mode_does(cluster: Cluster, move: moves.Move, decide: Decide | None)
 # --- messages -------------------------------------------------------------------------------------
 
 
-def _deliver(cluster: Cluster, move: moves.Deliver, decide: Decide | None) -> Moved:
-    return _arrive(cluster, channels.in_flight(cluster, move.message), decide)
-
-
 def _arrive(cluster: Cluster, message: Message, decide: Decide | None = None) -> Moved:
     cluster = channels.without(cluster, message)
     event, receiver = delivered(cluster, message), message.receiver
@@ -270,7 +266,7 @@ def _now_with(cluster: Cluster, features: Features) -> Cluster:
 
 _OF_NODES: dict[type, Callable[[Cluster, Any, Decide | None], Moved]] = {
     **dict.fromkeys((*routes.BROKER_MOVES, *(m for _, m in routes.MODE_MOVES)), _as_the_mode_does),
-    moves.Deliver: _deliver,
+    moves.Deliver: lambda c, m, decide: _arrive(c, channels.in_flight(c, m.message), decide),
     moves.LoseReply: _lose_reply,
     moves.Fire: _fire,
     moves.ExpireSession: _expire,

@@ -87,10 +87,6 @@ def _crash(cluster: Cluster, move: moves.Crash) -> Moved:
     return cluster, [*facts, *lost]
 
 
-def _advance(cluster: Cluster, move: moves.Advance) -> Moved:
-    return later(cluster, move.ms), [Happened(text=f"{move.ms} ms pass")]
-
-
 def _turn_link(cluster: Cluster, move: moves.Cut | moves.Heal) -> Moved:
     link, is_cut = tuple(sorted((move.one, move.other))), isinstance(move, moves.Cut)
     links = {*cluster.cut, link} if is_cut else {*cluster.cut} - {link}
@@ -104,7 +100,7 @@ OF_THE_WORLD: dict[type, Callable[[Cluster, Any], Moved]] = {
     moves.TimeOut: _time_out,
     moves.Duplicate: _duplicate,
     moves.Race: _race,
-    moves.Advance: _advance,
+    moves.Advance: lambda c, m: (later(c, m.ms), [Happened(text=f"{m.ms} ms pass")]),
     moves.ProduceAs: producers.write,
     moves.Resend: producers.resend,
     moves.Poll: consumers.poll,

@@ -2,6 +2,9 @@
 
 import os
 import tempfile
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
 from pathlib import Path
 
 
@@ -9,6 +12,18 @@ def cache_folder() -> Path:
     """``$XDG_CACHE_HOME/kiplab``, else ``~/.cache/kiplab``; it need not exist yet."""
     root = os.environ.get("XDG_CACHE_HOME")
     return (Path(root) if root else Path.home() / ".cache") / "kiplab"
+
+
+@cache
+def sources_digest(package: str) -> int:
+    """A number for the sources of a package: another one for any change.
+
+    Read through the import system: executors are given kiplab as a zip.
+    """
+    sources = {entry.name: entry for entry in files(package).iterdir()}
+    names = sorted(name for name in sources if name.endswith(".py"))
+    text = b"".join(sources[name].read_bytes() for name in names)
+    return int.from_bytes(sha256(text).digest()[:7], "big")
 
 
 def keep(path: Path, content: bytes, *, mode: int = 0o644) -> Path:

@@ -36,7 +36,7 @@ _MARKS: dict[type, str] = {
 
 def transcript(stage: Stage, *, every: bool = False) -> str:
     """The whole run; `every` shows also what another line says already."""
-    lines = [_headline(stage), ""]
+    lines = [f"{stage.play.title} (Kafka {stage.features.label()})", ""]
     for performed in stage.performed:
         lines += lines_of(stage, performed, every=every)
     return "\n".join([*lines, "", f"{verdict(stage)}: {verdict_sentence(stage)}", ""])
@@ -66,7 +66,3 @@ def _goes_without_saying(event: events.Event) -> bool:
     if isinstance(event, zookeeper_facts.ZnodeChanged):
         return event.path.endswith(_STATE)
     return isinstance(event, _QUIET)
-
-
-def _headline(stage: Stage) -> str:
-    return f"{stage.play.title} (Kafka {stage.features.label()})"

@@ -189,10 +189,6 @@ def _upgrade(_stage: Stage, statement: Statement) -> moves.Move:
     return moves.Upgrade(node, statement.arg("kafka") or "")
 
 
-def _send(stage: Stage, statement: Statement) -> moves.RawRequest:
-    return moves.RawRequest(*raw_request(statement, stage.cluster))
-
-
 def _advance(stage: Stage, statement: Statement, line: int) -> Stage:
     """Let time pass; every timer on the way fires when it is due."""
     end = stage.cluster.now_ms + values.duration(statement.words[0], values.ANY)
@@ -224,7 +220,7 @@ _ONE_MOVE: dict[str, MoveOf] = {
     "fence-itself": _heartbeat_timeout(at_controller=False),
     "produce": _produce,
     "upgrade": _upgrade,
-    "send": _send,
+    "send": lambda stage, statement: moves.RawRequest(*raw_request(statement, stage.cluster)),
 }
 _VERBS: dict[str, Perform] = {
     **{verb: _alone(move_of) for verb, move_of in _ONE_MOVE.items()},

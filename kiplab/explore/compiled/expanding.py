@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ...machine.cache import sources_digest
 from . import word_layout as at
 from .partition_actions import act, offered, price
-from .words import Ints, digest, get, inner, request, root
+from .words import Ints, get, inner, request, root
 
 COUNT, LOOKED, UNTIL, TRANSITIONS, HIT, TALLIES = range(6)
 """Places in `tallies`: states known, states looked at, how far to look, transitions, and 1 + the
@@ -115,7 +116,7 @@ def successors(
 @cache
 def expand_root() -> Any:
     """The search of some states, cached on disk under the digest of this room's sources."""
-    sources_digest = digest()
+    digest = sources_digest(__package__)
 
     @root
     def expand(
@@ -133,7 +134,7 @@ def expand_root() -> Any:
         out: Ints,
     ) -> int:
         """Look at rows LOOKED to UNTIL. At a hit, `out[BROKEN]` is the code of the last action."""
-        assert sources_digest  # A part of the key under which this is cached.
+        assert digest  # A part of the key under which this is cached.
         while tallies[LOOKED] < tallies[UNTIL]:
             if tallies[COUNT] + MOST_SUCCESSORS > len(parents):
                 return FULL
@@ -166,12 +167,12 @@ def expand_root() -> Any:
 @cache
 def move_root() -> Any:
     """What fills a wider table, cached as `expand_root`."""
-    sources_digest = digest()
+    digest = sources_digest(__package__)
 
     @root
     def move(narrow: Table, table: Table, free: int) -> None:
         """Put every entry of a table into an empty one."""
-        assert sources_digest  # A part of the key under which this is cached.
+        assert digest  # A part of the key under which this is cached.
         last = len(table) - 1
         for entry in narrow:
             if entry == 0:

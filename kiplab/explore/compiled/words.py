@@ -1,8 +1,6 @@
 """The content of words, as compiled functions read and write it: fields and requests in flight."""
 
 from collections.abc import Callable
-from hashlib import sha256
-from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
@@ -34,13 +32,6 @@ def root(function: _Function) -> _Function:
     except RuntimeError:
         # Neither beside the sources nor in the user's cache may anything be written.
         return inner(function)
-
-
-def digest() -> int:
-    """A number for the sources of this room: another one for any change."""
-    here = Path(__file__).parent
-    text = b"".join(path.read_bytes() for path in sorted(here.glob("*.py")))
-    return int.from_bytes(sha256(text).digest()[:7], "big")
 
 
 Ints = npt.NDArray[np.int64]

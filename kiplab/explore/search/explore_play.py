@@ -1,13 +1,12 @@
 """The entry point: ask one question about one play, within bounds."""
 
-import gc
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 from ...engine.cluster import Cluster
 from ...engine.observer import broken_now
 from ...engine.setup import cluster_of
+from ...machine import without_collector
 from ...plays.header import setup_of
 from ...plays.play import Play
 from ..levels.all_levels import level_named
@@ -95,7 +94,7 @@ def explore_play(
     """
     level, within, properties = level_named(question.level), question.bounds, question.properties
     start = cluster_of(setup_of(question.play, question.features))
-    with _no_pauses():
+    with without_collector():
         searcher = engine_for(question.engine, level, start, within, properties, memory)
         predicted = _predicted(question, start, searcher.pace)
         for sentence in (predicted, searcher.note):
@@ -150,15 +149,3 @@ def _predicted(question: Question, start: Cluster, pace: Pace) -> str:
     limits = ceiling_mb(question.memory_mb), question.seconds, question.states
     beyond = "; that is beyond the limits: unless something breaks, it will not finish"
     return prediction.sentence + (beyond if prediction.beyond(*limits) else "")
-
-
-@contextmanager
-def _no_pauses() -> Iterator[None]:
-    """States never form cycles: the garbage collector would only walk over them again and again."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()

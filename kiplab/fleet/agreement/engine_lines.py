@@ -31,7 +31,10 @@ def engine_lines(
 def _of_event(
     before: Cluster, after: Cluster, made: DoneMove, event: Event, behind: Collection[int]
 ) -> Iterator[TraceLine]:
-    if isinstance(event, Refused) and _refuses_here(event):
+    # A controller with ZooKeeper runs on a broker; only its refusals of an ISR are lines.
+    if isinstance(event, Refused) and (
+        event.node == CONTROLLER or event.request == ALTER_PARTITION
+    ):
         # NEW_LEADER_ELECTED refuses nothing: another leader came on the way.
         if event.error is not KafkaError.NEW_LEADER_ELECTED:
             yield TraceLine(made.at, "refused", _sender(made.move), event.guard or "")
@@ -40,11 +43,6 @@ def _of_event(
     elif isinstance(event, Delivered):
         for member in _stale_joins(before, after, isr_asked(event.body) or (), behind):
             yield TraceLine(made.at, "stale join", int(member))
-
-
-def _refuses_here(event: Refused) -> bool:
-    """A controller with ZooKeeper runs on a broker; only its refusals of an ISR are lines."""
-    return event.node == CONTROLLER or event.request == ALTER_PARTITION
 
 
 def _sender(move: moves.Move) -> int:

@@ -38,16 +38,14 @@ def dated_statements(done: Iterable[DoneMove]) -> Iterator[DatedStatement]:
     before: moves.Move | None = None
     for made in done:
         move = made.move
-        if isinstance(move, moves.Advance) or _flows(move):
+        if isinstance(move, moves.Advance):
+            continue
+        # Other messages arrive by themselves.
+        if isinstance(move, moves.Deliver) and move.message.kind not in (_REQUEST, _ANSWER):
             continue
         if not _goes_without_saying(made, before):
             yield DatedStatement(made.at, statement_of(move), isinstance(move, moves.Fire))
         before = move
-
-
-def _flows(move: moves.Move) -> bool:
-    """Messages that arrive by themselves, or are held until they do."""
-    return isinstance(move, moves.Deliver) and move.message.kind not in (_REQUEST, _ANSWER)
 
 
 def _goes_without_saying(made: DoneMove, before: moves.Move | None) -> bool:

@@ -21,7 +21,7 @@ from ..statistics.clustered_counts import clustered_rate
 from ..statistics.event_rates import NeverSeen, event_rate
 from ..statistics.summed_times import time_rate
 from .counted_metrics import COUNTED, counted_in
-from .fleet_row import FleetRow, FoundRate, SweptValues
+from .fleet_row import FleetRow, FoundRate
 from .never_rules import never_in
 
 if TYPE_CHECKING:
@@ -100,12 +100,8 @@ def _rows_of(study: FleetStudy, sums: MethodSums, labels: Mapping[str, str]) -> 
             exposure=one.exposure_us / MICROSECONDS_PER_YEAR,
             found=_found(scenario, one, sums),
             method=sums.method,
-            swept=_swept(study, scenario),
+            swept=tuple((name, getattr(scenario.parameters, name)) for name in study.swept),
         )
-
-
-def _swept(study: FleetStudy, scenario: Scenario) -> SweptValues:
-    return tuple((name, getattr(scenario.parameters, name)) for name in study.swept)
 
 
 def _found(scenario: Scenario, one: SummaryRow, sums: MethodSums) -> FoundRate:

@@ -110,7 +110,8 @@ def run(
         begin_folder(path, read, seed=seed, resume=resume)
         _start(master, spark=spark)
         plans = {name: _plan(read, name, path, options) for name in methods}
-        finished = _run_all(plans, path, options)
+        # Once one of them was stopped the others do not begin.
+        finished = all(_is_run(plan, path / name, options) for name, plan in plans.items())
         answer = _answer(path, master=master, spark=spark)
     seconds = time.monotonic() - began
     return msgspec.structs.replace(answer, seconds=seconds, finished=finished)
@@ -179,11 +180,6 @@ def _plan(study: FleetStudy, method: str, folder: Path, options: RunOptions) -> 
 
 
 # --- running --------------------------------------------------------------------------------------
-
-
-def _run_all(plans: dict[str, StudyPlan[Scenario]], folder: Path, options: RunOptions) -> bool:
-    """Whether all of it is done. Once one of them was stopped the others do not begin."""
-    return all(_is_run(plan, folder / method, options) for method, plan in plans.items())
 
 
 def _is_run(plan: StudyPlan[Scenario], folder: Path, options: RunOptions) -> bool:

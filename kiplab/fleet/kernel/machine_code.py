@@ -8,12 +8,11 @@ root is made by a function that takes the digest of this whole room, and keeps i
 
 import os
 from collections.abc import Callable
-from functools import cache
-from hashlib import sha256
-from importlib.resources import files
 from importlib.util import find_spec
 from types import FunctionType
 from typing import Any, TypeVar, cast
+
+from ...machine.cache import sources_digest
 
 _KernelFunction = TypeVar("_KernelFunction", bound=Callable[..., Any])
 _OPTIONS = {"error_model": "numpy", "fastmath": False}
@@ -43,7 +42,7 @@ def exposed(function: _KernelFunction) -> _KernelFunction:
 
 def root(make: Callable[[int], _KernelFunction]) -> _KernelFunction:
     """What `make` makes of the digest, compiled, and kept on disk where that can be."""
-    function = make(digest())
+    function = make(sources_digest(__package__))
     try:
         return _compiled(function, cache=True)
     except RuntimeError:
@@ -79,18 +78,6 @@ def _take_numbers_alike(compiled: Any) -> None:
         )
 
     compiled.get_call_template = alike
-
-
-@cache
-def digest() -> int:
-    """A number for the sources of this room: another one for any change.
-
-    Read through the import system: executors are given this package as a zip.
-    """
-    sources = {entry.name: entry for entry in files(__package__).iterdir()}
-    names = sorted(name for name in sources if name.endswith(".py"))
-    text = b"".join(sources[name].read_bytes() for name in names)
-    return int.from_bytes(sha256(text).digest()[:7], "big")
 
 
 def plain(function: _KernelFunction) -> _KernelFunction:

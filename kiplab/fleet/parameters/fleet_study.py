@@ -48,14 +48,11 @@ class FleetStudy(msgspec.Struct, frozen=True, kw_only=True):
 
         Raises ParameterError where values contradict each other.
         """
+        points = product(*(several for _, several in self.values))
+        every = (Parameters(**dict(zip(dict(self.values), point, strict=True))) for point in points)
         return tuple(
-            self._scenario(dict(zip(dict(self.values), point, strict=True)))
-            for point in product(*(several for _, several in self.values))
+            Scenario(mode=self.mode, feature_sets=self.feature_sets, parameters=p) for p in every
         )
-
-    def _scenario(self, point: Mapping[str, Any]) -> Scenario:
-        parameters = Parameters(**point)
-        return Scenario(mode=self.mode, feature_sets=self.feature_sets, parameters=parameters)
 
 
 def presets() -> tuple[str, ...]:

@@ -1,12 +1,11 @@
 """Blocks of work: a range of schedules in, one row per schedule and feature set out."""
 
-import contextlib
-import gc
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
 
+from ...machine import without_collector
 from ...protocol.features import Features
 from .random_schedule import Window, schedule
 from .shared_outcomes import outcomes
@@ -46,7 +45,7 @@ def orders(sets: Sequence[Features], window: Window, seed: int, n: int) -> list[
 def work_off(payload: bytes) -> list[dict[str, Any]]:
     """The rows of one order: a function of the order alone, wherever it runs."""
     order = msgspec.json.decode(payload, type=BlockOrder)
-    with _without_collector():
+    with without_collector():
         return [row for index in range(order.first, order.last) for row in _rows(order, index)]
 
 
@@ -54,15 +53,3 @@ def _rows(order: BlockOrder, index: int) -> Iterator[dict[str, Any]]:
     row_outcomes = outcomes(schedule(order.window, order.seed, index), order.sets)
     for number, outcome in enumerate(row_outcomes):
         yield {"features": number, "schedule": index, **msgspec.structs.asdict(outcome)}
-
-
-@contextlib.contextmanager
-def _without_collector() -> Iterator[None]:
-    """Frozen values form no cycles: looking for some takes a sixth of the time and finds none."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()

@@ -43,23 +43,15 @@ def schedules(
         raise ValueError("there is no feature set; expected at least one, as in features=['3.5']")
     blocks = orders(list(sets.values()), window, seed, n)
     if spark:
+        # Each costs Spark some 60 ms; too few, and one core is left alone with the last of them.
+        tasks = max(8, len(blocks) // 2) if partitions is None else partitions
         runs = run_blocks(
-            work_off,
-            blocks,
-            schema=SCHEMA,
-            master=master,
-            partitions=_tasks(len(blocks)) if partitions is None else partitions,
-            progress=progress,
+            work_off, blocks, schema=SCHEMA, master=master, partitions=tasks, progress=progress
         )
     else:
         runs = run_blocks_plainly(work_off, blocks, SCHEMA)
     runs = runs.sort_by([("features", "ascending"), ("schedule", "ascending")])
     return Schedules(sets=sets, window=window, seed=seed, n=n, runs=runs)
-
-
-def _tasks(blocks: int) -> int:
-    """Each costs Spark some 60 ms; too few, and one core is left alone with the last of them."""
-    return max(8, blocks // 2)
 
 
 def usual() -> dict[str, Features]:

@@ -64,7 +64,10 @@ def _question(name: str) -> Callable[..., Any]:
     def ask(self: VariedNumber, *others: Any) -> Any:
         asking, values = self.asking, self.values
         if any(type(other) is VariedNumber for other in others):
-            answers = [of_int(values[m], *_numbers_of(others, m)) for m in asking.members]
+            answers = [
+                of_int(values[m], *(number_of(other, m) for other in others))
+                for m in asking.members
+            ]
         else:
             answers = [of_int(values[m], *others) for m in asking.members]
         return asking.answer(tuple(answers))
@@ -74,10 +77,6 @@ def _question(name: str) -> Callable[..., Any]:
 
 for _name in QUESTIONS:
     setattr(VariedNumber, _name, _question(_name))
-
-
-def _numbers_of(numbers: Iterable[Any], member: int) -> tuple[Any, ...]:
-    return tuple(number_of(number, member) for number in numbers)
 
 
 def number_of(number: Any, member: int) -> Any:
