@@ -325,10 +325,6 @@ def _is_sender_gone(cluster: Cluster, move: moves.Duplicate) -> bool:
     return sender.process is None or sender.incarnation != name.incarnation
 
 
-def _log(cluster: Cluster, move: moves.EndTransaction) -> log.Log:
-    return log_of(state_of(cluster, move.broker), move.partition)
-
-
 def _led_by_nobody(so: str) -> MoveCheck:
     """A line that names no broker means the leader."""
     reason = f"{{0.partition}} has no leader, so {so}"
@@ -385,7 +381,9 @@ _CHECKS: dict[type, tuple[MoveCheck, ...]] = {
     moves.EndTransaction: (
         *_TO_WRITE,
         _when(
-            lambda world, m: log.open_transaction(_log(world, m)) is None,
+            lambda world, m: (
+                log.open_transaction(log_of(state_of(world, m.broker), m.partition)) is None
+            ),
             "no transaction is open in broker {0.broker}'s log of {0.partition};"
             " `produce` with transaction=open begins one",
         ),

@@ -89,9 +89,7 @@ def control_planes(cluster: Cluster) -> tuple[ids.BrokerId, ...]:
     return (ids.CONTROLLER, *map(ids.controller_on, hosts)) if hosts else _NONE_ON_BROKERS
 
 
-def zookeeper_controllers(
-    cluster: Cluster,
-) -> Iterator[tuple[ids.BrokerId, ZooKeeperController]]:
+def zookeeper_controllers(cluster: Cluster) -> Iterator[tuple[ids.BrokerId, ZooKeeperController]]:
     """The controllers of ZooKeeper mode that run, active or not, and where."""
     for node in cluster.brokers:
         state = state_of(cluster, ids.controller_on(node.id))

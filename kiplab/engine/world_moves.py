@@ -76,11 +76,6 @@ def _sender_notices(cluster: Cluster, request: Message) -> Cluster:
     return cluster if given_up is None else put_back(cluster, sender, given_up(node))
 
 
-def _raw(cluster: Cluster, move: moves.RawRequest) -> Moved:
-    forged = replace(cluster, forged=True)
-    return channels.post(forged, move.sender, (Send(move.receiver, move.body),))
-
-
 def _crash(cluster: Cluster, move: moves.Crash) -> Moved:
     node, _, facts = disk.crash(nodes.state_of(cluster, move.broker), move.loss)
     cluster, lost = channels.close(put_back(cluster, move.broker, node), move.broker)
@@ -109,6 +104,8 @@ OF_THE_WORLD: dict[type, Callable[[Cluster, Any], Moved]] = {
     moves.Crash: _crash,
     moves.Cut: _turn_link,
     moves.Heal: _turn_link,
-    moves.RawRequest: _raw,
+    moves.RawRequest: lambda c, m: channels.post(
+        replace(c, forged=True), m.sender, (Send(m.receiver, m.body),)
+    ),
 }
 """Moves of the network, of named clients and of faults."""

@@ -52,11 +52,7 @@ class MoveWord(NamedTuple):
     @property
     def is_leader(self) -> bool:
         """Whether a line that does not say it means the leader of its partition."""
-        return self.key is not None and not self.key.needed and self._has_no_default
-
-    @property
-    def _has_no_default(self) -> bool:
-        return self.default is msgspec.NODEFAULT
+        return self.key is not None and not self.key.needed and self.default is msgspec.NODEFAULT
 
     @property
     def usage(self) -> str:
@@ -166,10 +162,6 @@ def statement_of(move: moves.Move) -> Statement:
     return _WRITERS[type(move)](move)
 
 
-def _about_message(move: moves.AboutMessage) -> Statement:
-    return Statement(verb_of(type(move)), (move.message.kind,), _message(move.message))
-
-
 def _race(move: moves.Race) -> Statement:
     other = _message(move.other, "with", "with-")
     return Statement("race", (move.message.kind,), (*_message(move.message), *other))
@@ -204,7 +196,10 @@ def _upgrade(move: moves.Upgrade) -> Statement:
 
 
 _BY_HAND: dict[type, Callable[[Any], Statement]] = {
-    **dict.fromkeys(get_args(moves.AboutMessage), _about_message),
+    **dict.fromkeys(
+        get_args(moves.AboutMessage),
+        lambda m: Statement(verb_of(type(m)), (m.message.kind,), _message(m.message)),
+    ),
     moves.Race: _race,
     moves.Advance: lambda m: Statement("advance", (f"{m.ms}ms",)),
     moves.Fire: _fire,

@@ -97,21 +97,14 @@ def format_play(play: Play) -> str:
     """The play as text, comments kept, verbs and comments aligned."""
     verbs = [len(s.verb) for s in play.statements if s.verb]
     width = max(verbs, default=0) + 2
-    bodies = [_body(s, width) for s in play.statements]
-    column = max(
-        (len(b) for b, s in zip(bodies, play.statements, strict=True) if _beside(s)), default=0
-    )
-    lines = (_line(s, b, column) for s, b in zip(play.statements, bodies, strict=True))
-    return "".join(line + "\n" for line in lines)
+    bodies = [(s, _body(s, width)) for s in play.statements]
+    column = max((len(b) for s, b in bodies if s.verb and s.comment is not None), default=0)
+    return "".join(_line(s, b, column) + "\n" for s, b in bodies)
 
 
 def _body(statement: Statement, width: int) -> str:
     rest = statement.text[len(statement.verb) + 1 :]
     return f"{statement.verb:<{width}}{rest}".rstrip() if statement.verb else ""
-
-
-def _beside(statement: Statement) -> bool:
-    return bool(statement.verb) and statement.comment is not None
 
 
 def _line(statement: Statement, body: str, column: int) -> str:

@@ -74,10 +74,6 @@ def _broker(statement: Statement) -> BrokerId:
 # --- messages -----------------------------------------------------------------------------------
 
 
-def _hold(stage: Stage, statement: Statement, _line: int) -> Stage:
-    return replace(stage, holds=(*stage.holds, (pattern_of(statement), True)))
-
-
 def _release(stage: Stage, statement: Statement, _line: int) -> Stage:
     pattern = pattern_of(statement)
     flying = {m.name: m.receiver for m in stage.cluster.messages}
@@ -224,7 +220,7 @@ _ONE_MOVE: dict[str, MoveOf] = {
 }
 _VERBS: dict[str, Perform] = {
     **{verb: _alone(move_of) for verb, move_of in _ONE_MOVE.items()},
-    "hold": _hold,
+    "hold": lambda stage, said, _: replace(stage, holds=(*stage.holds, (pattern_of(said), True))),
     "release": _release,
     "catch-up": _catch_up,
     "unfence": _unfence,

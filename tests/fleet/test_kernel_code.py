@@ -11,6 +11,7 @@ from kiplab.fleet.kernel import machine_code
 from kiplab.fleet.kernel.simulation import simulate
 from kiplab.fleet.kernel.word_arithmetic import bit_length, lower_product, upper_product
 from kiplab.fleet.kernel.world import DAY, World
+from kiplab.machine.cache import sources_digest
 from kiplab.spark.session import package_zip
 
 WITHOUT_NUMBA = """
@@ -54,13 +55,14 @@ def test_a_machine_without_a_compiler_gets_the_same_numbers_from_plain_python(
 
 
 def test_the_digest_is_the_same_in_the_zip_that_executors_get() -> None:
-    code = "from kiplab.fleet.kernel import machine_code as m; print(m.__file__, m.digest())"
+    kernel = "kiplab.fleet.kernel"
+    code = f"from kiplab.machine import cache as c; print(c.__file__, c.sources_digest({kernel!r}))"
     command = [sys.executable, "-c", f"import sys; sys.path.insert(0, sys.argv[1]); {code}"]
     told = subprocess.run(
         [*command, str(package_zip())], check=True, capture_output=True, text=True, cwd="/"
     ).stdout.split()
     assert told[0].startswith(str(package_zip()))
-    assert int(told[1]) == machine_code.digest()
+    assert int(told[1]) == sources_digest(kernel)
 
 
 def test_a_kernel_that_may_be_kept_nowhere_is_compiled_all_the_same(

@@ -141,14 +141,6 @@ def test_a_shock_in_which_hardly_anybody_loses_anything_takes_what_one_broker_wa
     assert shocks(0.0).sizes.tolist() == sets.sizes.tolist()
 
 
-def test_the_shares_fall_from_one_and_end_with_the_largest() -> None:
-    sizes = spread.partitions_per_incident(COPYSETS, "offline")
-    found = sizes.at_least
-    assert found[0] == (int(sizes.sizes[0]), 1.0)
-    assert found[-1][0] == int(sizes.sizes[-1])
-    assert all(more[1] < less[1] for less, more in pairwise(found))
-
-
 def test_a_metric_that_is_none_is_refused() -> None:
     with pytest.raises(ValueError, match=r"no incidents are known of 'stale'; there are incidents"):
         spread.partitions_per_incident(SCATTERED, "stale")

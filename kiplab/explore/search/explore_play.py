@@ -64,10 +64,7 @@ def explore(
     line = outside.Line()
     with interruptible(cancel) as stop:
         result = explore_play(
-            question,
-            progress=progress or line.of_search(),
-            cancel=stop,
-            say=say or outside.say,
+            question, progress=progress or line.of_search(), cancel=stop, say=say or outside.say
         )
     line.end(f"{result.states:,} states in {result.seconds:.1f} s")
     return result

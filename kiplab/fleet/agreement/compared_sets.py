@@ -1,16 +1,17 @@
 """The feature sets that schedules are compared under: every guard is on in some, off in others."""
 
-from ...protocol.features import Features
+from ...protocol.features import Features, parse_features
 from ...protocol.releases import Mode
 from ..kernel.feature_sets import feature_sets, features_of
 from ..kernel.mirrored_guards import PURGE, WRITES
-from .outside_events import features_with
 
+BASE_RELEASE = "3.5"
+"""Whose code the kernel mirrors; guards of later releases are switched on by hand."""
 COMPARED: dict[str, Features] = {
     **{name: features_of(name) for name in feature_sets("kraft")},
     **{name: features_of(name) for name in (PURGE, f"841+903+{PURGE}")},
-    "later": features_with(on=("kafka-12670", "966", "kafka-15021")),
-    "as 3.5": features_with(),
+    "later": parse_features(BASE_RELEASE, on=("kafka-12670", "966", "kafka-15021")),
+    "as 3.5": parse_features(BASE_RELEASE),
 }
 """The sets of the fleet, two of them with a controller of 4.0, later rules that count for the high
 watermark, and 3.5 as it is.

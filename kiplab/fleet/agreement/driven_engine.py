@@ -45,11 +45,6 @@ def header_of(schedule: OutsideSchedule) -> str:
     return "\n".join([*lines, topic])
 
 
-def first_cluster(schedule: OutsideSchedule, features: Features, timed: bool) -> Cluster:
-    """The situation that a schedule begins with."""
-    return begun(header_of(schedule), features, timed)
-
-
 @lru_cache(maxsize=1_024)
 def begun(header: str, features: Features, timed: bool = False) -> Cluster:
     """The situation that a play with this header begins with."""
@@ -188,10 +183,10 @@ class DrivenEngine:
 
     def is_behind(self, b: int) -> bool:
         """Whether a follower has something to fetch, or to hear."""
-        node = self.node(b)
-        replica = replica_of(node, PARTITION)
-        is_following = replica is not None and replica.leading is None
-        return is_following and clock.wants_fetch(self.cluster, node, replica)
+        replica = replica_of(self.node(b), PARTITION)
+        if replica is None or replica.leading is not None:
+            return False
+        return clock.wants_fetch(self.cluster, self.node(b), replica)
 
     def replicas_and_logs(self, b: int, leader: int) -> tuple[object, ...]:
         """All that a follower's fetch can change: after a fetch without effect none has any."""

@@ -18,7 +18,7 @@ from ...engine.step import step
 from ...engine.truth import partition_of, session_lasts
 from ...protocol import messages
 from ...protocol.features import Features
-from ...protocol.ids import NO_LEADER, ZOOKEEPER, BrokerId, controller_on
+from ...protocol.ids import NO_LEADER, BrokerId, controller_on
 from ...protocol.replica import disk
 from ...protocol.replica.broker_state import Loss, replica_of
 from .driven_engine import PARTITION, DoneMove, DrivenEngine, begun, header_of
@@ -110,9 +110,14 @@ class DrivenZooKeeper(DrivenEngine):
         if self.host == HOST:
             self._lose_events_of(controller_on(HOST))
             self.expire(HOST)
-            self._deliver_session_end()
+            # The controller learns that its session is over before any of its requests arrives, and
+            # forgets them all. Requests that were only lost it would send again.
+            self._each(
+                moves.Deliver,
+                lambda m: m.receiver == HOST and isinstance(m.body, messages.SessionExpired),
+            )
         else:
-            self._lose_words_of(controller_on(self.host))
+            self._each(moves.Drop, lambda m: m.name.sender == controller_on(self.host))
         self._keep_sent()
         incarnation = incarnation_of(self.cluster, HOST)
         requests = (
@@ -123,18 +128,11 @@ class DrivenZooKeeper(DrivenEngine):
         self.kept_requests, self.deaf, self.host = (), False, HOST
         self.flow()
 
-    def _deliver_session_end(self) -> None:
-        """The controller learns that its session is over before any of its requests arrives, and
-        forgets them all. Requests that were only lost it would send again.
-        """
-        for m in self.cluster.messages:
-            if m.receiver == HOST and isinstance(m.body, messages.SessionExpired):
-                self.do(moves.Deliver(m.name))
-
-    def _lose_words_of(self, node: BrokerId) -> None:
-        for m in self.cluster.messages:
-            if m.name.sender == node:
-                self.do(moves.Drop(m.name))
+    def _each(
+        self, move: type[moves.Deliver | moves.Drop], meant: Callable[[Message], bool]
+    ) -> None:
+        for m in filter(meant, self.cluster.messages):
+            self.do(move(m.name))
 
     def _lose_events_of(self, node: BrokerId) -> None:
         """The watch events for the end of a session, and those that start an election.
@@ -152,9 +150,8 @@ class DrivenZooKeeper(DrivenEngine):
     def shut_down_unanswered(self, b: int) -> None:
         """A try that no controller answers."""
         self.do(moves.ShutDown(BrokerId(b)))
-        for m in self.cluster.messages:
-            if m.name.sender == b and isinstance(m.body, messages.ControlledShutdownRequest):
-                self.do(moves.Drop(m.name))
+        asks = messages.ControlledShutdownRequest
+        self._each(moves.Drop, lambda m: m.name.sender == b and isinstance(m.body, asks))
 
     def ask_until_gone(self, b: int) -> None:
         """A broker that shuts down hears what the controller says, and asks again."""
@@ -197,7 +194,3 @@ class DrivenZooKeeper(DrivenEngine):
         node, _, facts = disk.crash(self.node(b), Loss.DISK)
         self.cluster = with_state(self.cluster, BrokerId(b), node)
         self.done.append(DoneMove(self.now, moves.Crash(BrokerId(b), Loss.DISK), tuple(facts)))
-
-    def links_of(self, b: int, ids: range) -> tuple[BrokerId, ...]:
-        """Whom a broker does not reach when it is cut off."""
-        return (ZOOKEEPER, HOST, *(BrokerId(c) for c in ids if c != b))

@@ -20,7 +20,7 @@ from ...protocol.messages import AlterPartitionRequest
 from ...protocol.registrations import LeaderRecoveryState, PartitionRegistration
 from ...protocol.replica.broker_state import LAG_CHECK_MS, Lifecycle, Loss
 from ..kernel import set_events
-from .driven_engine import PARTITION, DoneMove, DrivenEngine, first_cluster
+from .driven_engine import PARTITION, DoneMove, DrivenEngine, begun, header_of
 from .engine_lines import engine_lines, partition_in
 from .loss_causes import LossCauses
 from .outside_events import Outside, OutsideSchedule
@@ -34,8 +34,8 @@ Planned = tuple[int, int, int]
 class EngineRun:
     """One run; `trace` has its lines so far."""
 
-    def __init__(self, schedule: OutsideSchedule, features: Features, timed: bool = True) -> None:
-        self.engine = self._driven(schedule, features, timed)
+    def __init__(self, schedule: OutsideSchedule, features: Features) -> None:
+        self.engine = self._driven(schedule, features)
         self.schedule = schedule
         self.turn = 0
         self.trace: list[TraceLine] = []
@@ -51,8 +51,8 @@ class EngineRun:
         self.written = 0
         self.cause = 0
 
-    def _driven(self, schedule: OutsideSchedule, features: Features, timed: bool) -> DrivenEngine:
-        return DrivenEngine(first_cluster(schedule, features, timed), self._after)
+    def _driven(self, schedule: OutsideSchedule, features: Features) -> DrivenEngine:
+        return DrivenEngine(begun(header_of(schedule), features, timed=True), self._after)
 
     @property
     def ids(self) -> range:

@@ -6,8 +6,6 @@ after a while. If the next incarnation of the broker is registered by then, it g
 one before, and the watch events report an unchanged broker.
 """
 
-from functools import partial
-
 import msgspec
 
 from ...engine import moves
@@ -57,11 +55,6 @@ class LateController(DrivenZooKeeper):
         waits = self.late and (is_event or self._is_control_request(message))
         return waits or super().is_held(message)
 
-    def asks_to_go(self) -> None:
-        """The broker begins its controlled shutdown."""
-        self.do(moves.ShutDown(BrokerId(self.b)))
-        self.flow()
-
     def starts(self) -> None:
         """Its next incarnation registers; what waits for it by now is for the one before."""
         self.meant = self._queue()
@@ -101,11 +94,12 @@ class LateController(DrivenZooKeeper):
 def late_bounce(cluster: Cluster, bounce: Outside) -> LateBounce:
     """A bounce of a cluster at rest; its `queued` is how late the controller is."""
     engine = LateController(cluster, bounce.broker)
-    engine.asks_to_go()
+    engine.do(moves.ShutDown(BrokerId(bounce.broker)))
+    engine.flow()
     back = bounce.shutdown + bounce.restart + bounce.ready
     steps = (
         (bounce.queued, _MAIL, engine.comes_to_it),
-        (bounce.shutdown, _STOPS, partial(engine.ask_until_gone, bounce.broker)),
+        (bounce.shutdown, _STOPS, lambda: engine.ask_until_gone(bounce.broker)),
         (back, _STARTS, engine.starts),
     )
     for _, _, what in sorted(steps, key=lambda step: step[:2]):

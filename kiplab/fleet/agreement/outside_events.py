@@ -8,7 +8,6 @@ from typing import Literal
 
 import msgspec
 
-from ...protocol.features import Features, parse_features
 from ...protocol.kraft.sessions import SESSION_TIMEOUT_MS
 from ..kernel import set_events
 from ..kernel.leader_rules import DELAY_TRIES
@@ -117,12 +116,3 @@ def delays_of(event: Outside) -> list[int]:
     leaders = range(1, 1 + (len(event.delays_by) or BROKERS))
     each = [event.delay(x, tried) * 1000 for x in leaders for tried in range(DELAY_TRIES)]
     return each + [0] * (BROKERS * DELAY_TRIES - len(each))
-
-
-BASE_RELEASE = "3.5"
-"""Whose code the kernel mirrors; guards of later releases are switched on by hand."""
-
-
-def features_with(on: tuple[str, ...] = (), off: tuple[str, ...] = ()) -> Features:
-    """Features of the base release with guards switched."""
-    return parse_features(BASE_RELEASE, on=on, off=off)

@@ -15,10 +15,7 @@ from .outside_events import FATES, KINDS, Outside
 
 _KIND_OF = {rank: kind for kind, rank in KINDS.items()}
 _FATE_OF = {number: fate for fate, number in FATES.items()}
-_COME_ONCE = {
-    set_events.FLUSH: outside_streams.FLUSH_AT,
-    set_events.BEAT: outside_streams.BEAT_AT,
-}
+_COME_ONCE = {set_events.FLUSH: outside_streams.FLUSH_AT, set_events.BEAT: outside_streams.BEAT_AT}
 """Ranks of what does not come again by itself, and the word of its stream that says when."""
 Microseconds = int
 

@@ -46,10 +46,6 @@ class SilentController(DrivenEngine):
         self.do(moves.Cut(_LEADER, HOST))
         self.heartbeat(0)
 
-    def times_out(self) -> None:
-        """No heartbeat was answered for too long, if the leader minds."""
-        self.attempt(moves.HeartbeatTimeout(_LEADER, at_controller=False))
-
     def serves(self) -> bool:
         """Whether it tells a client who leads."""
         outcome = step(self.cluster, moves.RefreshMetadata(broker=_LEADER))
@@ -72,5 +68,5 @@ def served_while_cut_ms(features: Features, silent_ms: int, lasts_ms: int, timeo
     fence = min(max(0, engine.answered + timeout_ms), lasts_ms)
     served = fence * engine.serves()
     if fence < lasts_ms:
-        engine.times_out()
+        engine.attempt(moves.HeartbeatTimeout(_LEADER, at_controller=False))
     return served + (lasts_ms - fence) * engine.serves()

@@ -62,14 +62,7 @@ class StoryLine(msgspec.Struct, frozen=True):
         return StoryLine(replace(self.statement, args=args), self.first, other.last)
 
 
-def play_of(
-    schedule: OutsideSchedule,
-    features: Features,
-    *,
-    title: str,
-    question: str,
-    name: str = "fleet-story",
-) -> Play:
+def play_of(schedule: OutsideSchedule, features: Features, *, title: str, question: str) -> Play:
     """The play, with the same states of the partition and the same losses as the run with a clock.
 
     Raises UnplayableError where a play without a clock has another result.
@@ -86,14 +79,14 @@ def play_of(
     holds = "".join(f"\nhold {kind}" for kind in held)
     begins = zookeeper_header_of(schedule) if zookeeper else header_of(schedule)
     header = split(heading + begins + holds).statements
-    play = Play(under_rules(header, features), name)
+    play = Play(under_rules(header, features), "fleet-story")
     stage = open_stage(play)
     for line, statement in enumerate(play.statements, 1):
         stage = do_line(stage, statement, line)
     statements = tuple(_dated(run))
     lines = tuple(_lines(stage, statements))
     beside = tuple(_beside(_together(iter(lines))))
-    done = parse(format_play(Play((*play.statements, *beside), name)), name)
+    done = parse(format_play(Play((*play.statements, *beside), play.name)), play.name)
     in_play = (line for line in trace if line.what in ("partition", "lost"))
     wanted = tuple(line.partition or line.broker for line in in_play)
     if tale_of(run_play(done)) != wanted:

@@ -5,14 +5,14 @@ failovers of the controller, and controlled shutdown.
 from ...engine import moves
 from ...engine.cluster import Cluster, Message
 from ...protocol.features import Features
-from ...protocol.ids import BrokerId
+from ...protocol.ids import ZOOKEEPER, BrokerId
 from ...protocol.messages import AlterPartitionRequest, ControlledShutdownResponse
 from ...protocol.replica.broker_state import Lifecycle
 from ..kernel.metadata_rules import RESEND_US
 from ..kernel.set_events import EXPIRY, HEALS, IS_LEVEL, READY, REQUEST_ARRIVES, STOPS
 from ..kernel.zookeeper_rules import SHUTDOWN_BACKOFF_US, SHUTDOWN_TRIES
 from .driven_engine import DoneMove
-from .driven_zookeeper import DrivenZooKeeper, first_with_zookeeper
+from .driven_zookeeper import HOST, DrivenZooKeeper, first_with_zookeeper
 from .engine_run import EngineRun, Planned
 from .kernel_run import RETRY_MS
 from .outside_events import Outside, OutsideSchedule
@@ -35,7 +35,7 @@ class ZooKeeperRun(EngineRun):
         self.contact = dict.fromkeys(self.ids, 0)
         self.starting: set[int] = set()
 
-    def _driven(self, schedule: OutsideSchedule, features: Features, _: bool) -> DrivenZooKeeper:
+    def _driven(self, schedule: OutsideSchedule, features: Features) -> DrivenZooKeeper:
         first = first_with_zookeeper(schedule, features)
         return DrivenZooKeeper(first, self._after, BrokerId(schedule.host))
 
@@ -121,7 +121,7 @@ class ZooKeeperRun(EngineRun):
         self._ended(b)
 
     def _others(self, b: int) -> list[BrokerId]:
-        return list(self.engine.links_of(b, self.ids))
+        return [ZOOKEEPER, HOST, *(BrokerId(c) for c in self.ids if c != b)]
 
     def _shut_down(self, b: int) -> None:
         if not self.outage:

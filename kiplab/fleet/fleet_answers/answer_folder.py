@@ -6,12 +6,7 @@ from pathlib import Path
 from ..parameters.fleet_study import FleetStudy, study_from
 from ..parameters.parameter_errors import ParameterError
 from ..parameters.study_text import written
-from ..pipeline.folder_errors import (
-    StudyFolderError,
-    check_is_folder,
-    not_empty,
-    written_to,
-)
+from ..pipeline.folder_errors import StudyFolderError, check_is_folder, not_empty, written_to
 from ..pipeline.study_folder import LOCK, alone_in, identity_in
 from ..pipeline.wave_files import beside_of, write_durably
 from ..pipeline.work_orders import METHODS

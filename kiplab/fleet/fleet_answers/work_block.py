@@ -6,6 +6,7 @@ how much replications differ.
 """
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from ..estimators.biased_runs import biased_block
 from ..estimators.forced_outages import outage_block
@@ -57,7 +58,6 @@ def _counted(
 ) -> Partial:
     here = _column(counts, features, metric)
     first = _column(counts, order.feature_sets[0], metric)
-    weights = _weights(here)
     return Partial(
         scenario_id=scenario_id,
         block=order.block,
@@ -68,9 +68,9 @@ def _counted(
         events=sum(here),
         incidents=sum(here),
         clusters_hit=sum(count > 0 for count in here),
-        sum_w=weights.total,
-        sum_w2=weights.squares,
-        max_w=weights.largest,
+        sum_w=float(sum(here)),
+        sum_w2=float(sum(count * count for count in here)),
+        max_w=float(max(here)),
         cross=sum(map(min, here, first)),
         histogram=_sizes(order, counts, features, metric),
         checks=counts.checks,
@@ -105,15 +105,6 @@ def _column(counts: Counts, features: str, metric: str) -> Sequence[int]:
     return counts.table[start :: len(counts.feature_sets) * len(counts.metrics)]
 
 
-def _weights(here: Sequence[int]) -> Weights:
-    return Weights(
-        samples=len(here),
-        total=float(sum(here)),
-        squares=float(sum(count * count for count in here)),
-        largest=float(max(here)),
-    )
-
-
 # --- forced windows and outages -------------------------------------------------------------------
 
 
@@ -121,41 +112,23 @@ def _forced(order: FleetOrder[Scenario]) -> list[Partial]:
     metrics = forced_metrics(order.scenario)
     if not metrics:
         raise ValueError(f"nothing can be forced in scenario {order.scenario.scenario_id}")
-    years = forced_exposure(order.scenario.parameters, order.last - order.first)
-    outages, us = _outages(order), round(years * MICROSECONDS_PER_YEAR)
+    scenario, numbers = order.scenario, _numbers(order)
+    p = scenario.parameters
+    us = round(forced_exposure(p, numbers["samples"]) * MICROSECONDS_PER_YEAR)
+    # KIPs have no say in outages.
+    weights = outage_block(p, **numbers) if can_force_outages(scenario) else {}
     partials = []
     for features in order.feature_sets:
-        weights = outages | _windows(order, features)
+        if can_force_windows(scenario):
+            weights |= forced_block(p, kips_of(features), **numbers)
         partials += [_weighed(order, features, metric, weights[metric], us) for metric in metrics]
     return partials
 
 
-def _outages(order: FleetOrder[Scenario]) -> dict[str, Weights]:
-    """KIPs have no say in them."""
-    if not can_force_outages(order.scenario):
-        return {}
-    block, samples = _numbered(order)
-    return outage_block(
-        order.scenario.parameters, seed=order.study_seed, block=block, samples=samples
-    )
-
-
-def _windows(order: FleetOrder[Scenario], features: str) -> dict[str, Weights]:
-    if not can_force_windows(order.scenario):
-        return {}
-    block, samples = _numbered(order)
-    return forced_block(
-        order.scenario.parameters,
-        kips_of(features),
-        seed=order.study_seed,
-        block=block,
-        samples=samples,
-    )
-
-
-def _numbered(order: FleetOrder[Scenario]) -> tuple[int, int]:
+def _numbers(order: FleetOrder[Scenario]) -> dict[str, Any]:
+    """By which every estimator draws a block of samples."""
     samples = order.last - order.first
-    return order.first // samples, samples
+    return {"seed": order.study_seed, "block": order.first // samples, "samples": samples}
 
 
 def _weighed(
@@ -181,10 +154,7 @@ def _weighed(
 
 def _biased(order: FleetOrder[Scenario]) -> list[Partial]:
     world = as_world(order.scenario)
-    block, samples = _numbered(order)
-    blocks = biased_block(
-        world, order.feature_sets, seed=order.study_seed, block=block, samples=samples
-    )
+    blocks = biased_block(world, order.feature_sets, **_numbers(order))
     return [
         _weighed(order, features, metric, weights, round(blocks[features].exposure_us))
         for features in order.feature_sets

@@ -12,14 +12,7 @@ from .machine_code import inner
 from .metadata_rules import gone, inform, leave_isr, unfence
 from .mirrored_guards import CONTROLLER_OF_4_0, LEADER_RECOVERS, ONE_INCARNATION
 from .set_words import tell
-from .zookeeper_rules import (
-    begins_to_go,
-    is_cut_off,
-    linked_again,
-    may_go,
-    stops_unseen,
-    take_over,
-)
+from .zookeeper_rules import begins_to_go, is_cut_off, linked_again, may_go, stops_unseen, take_over
 
 KEPT, TAIL_LOST, DISK_LOST = 0, 1, 2
 """What a crash leaves of the log: everything, what had been flushed, nothing."""

@@ -66,11 +66,7 @@ from .set_words import (
     TRACE,
     TURN,
 )
-from .world_words import (
-    EARLY_CRASHES,
-    EARLY_WITHIN,
-    LOOK_BACK,
-)
+from .world_words import EARLY_CRASHES, EARLY_WITHIN, LOOK_BACK
 
 KIP_380, KIP_343 = 1 << 40, 1 << 41
 """Bits beside those of guards: what the two change is counted, not played."""

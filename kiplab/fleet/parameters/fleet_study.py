@@ -125,12 +125,6 @@ def _check_key(key: str) -> None:
     check_name(key, _KEYS, "key")
 
 
-def _check_place(name: str) -> None:
-    if name in _KEYS:
-        problem = "it stands below [parameters]"
-        raise ParameterError(problem, allowed="put it at the top, above [parameters]", key=name)
-
-
 def _mode(value: Any) -> Mode:
     if value not in [*Mode]:
         allowed = f"a mode is {' or '.join(sorted(Mode))}"
@@ -157,7 +151,9 @@ def _values(value: Any) -> tuple[tuple[str, tuple[Any, ...]], ...]:
         allowed = "it is a table: [parameters], and `name = value` below"
         raise ParameterError(f"{value!r} is no table", allowed=allowed, key="parameters")
     for name in value:
-        _check_place(name)
+        if name in _KEYS:
+            allowed = "put it at the top, above [parameters]"
+            raise ParameterError("it stands below [parameters]", allowed=allowed, key=name)
         check_name(name)
     defaults = {name: about.default for name, about in PARAMETERS.items()}
     return tuple((name, values_of(name, value.get(name, defaults[name]))) for name in PARAMETERS)

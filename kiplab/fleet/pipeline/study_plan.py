@@ -62,12 +62,7 @@ class StudyPlan(msgspec.Struct, Generic[ScenarioT], frozen=True, kw_only=True):
         """All blocks, mixed: neighbours in the grid cost alike, and no task gets all dear ones."""
         about = {"study_seed": self.study_seed, "feature_sets": self.feature_sets}
         every = [order for w in self.workloads for order in w.orders(method=self.method, **about)]
-        return sorted(every, key=lambda order: _mixed(key_of(order)))
-
-    @property
-    def years_of_blocks(self) -> dict[str, float]:
-        """The partition-years of one block, by scenario."""
-        return {w.scenario.scenario_id: w.years * w.block_replications for w in self.workloads}
+        return sorted(every, key=lambda order: _mixed(*key_of(order)))
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -94,5 +89,5 @@ def key_of(order: FleetOrder[Any]) -> BlockKey:
     return order.scenario.scenario_id, order.block
 
 
-def _mixed(key: BlockKey) -> bytes:
-    return sha256(f"{key[0]} {key[1]}".encode()).digest()
+def _mixed(scenario_id: str, block: int) -> bytes:
+    return sha256(f"{scenario_id} {block}".encode()).digest()

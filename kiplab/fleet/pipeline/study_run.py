@@ -97,7 +97,11 @@ class _Run:
         self.orders = plan.orders
         self.missing = [order for order in self.orders if key_of(order) not in kept.done]
         self.before = len(self.orders) - len(self.missing)
-        self.years = plan.years_of_blocks
+        self.years = {
+            load.scenario.scenario_id: load.years * load.block_replications
+            for load in plan.workloads
+        }
+        """The partition-years of one block, by scenario."""
         self.years_before = sum(
             self.years[key_of(order)[0]] for order in self.orders if key_of(order) in kept.done
         )

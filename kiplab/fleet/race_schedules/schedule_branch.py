@@ -141,10 +141,7 @@ def _pass_time(branch: ScheduleBranch, at: int, first: FirstLine | None) -> None
 
 
 def _is_kept_alive(
-    branch: ScheduleBranch,
-    move: moves.Move,
-    parted: list[tuple[Any, ...]],
-    first: FirstLine | None,
+    branch: ScheduleBranch, move: moves.Move, parted: list[tuple[Any, ...]], first: FirstLine | None
 ) -> bool:
     """Do a heartbeat and its answer, or a registration in vain, if no more comes of it for any of
     the sets.

@@ -42,15 +42,6 @@ class IncidentSizes(msgspec.Struct, frozen=True):
         """Groups by their partitions, in the bins of BIN_EDGES."""
         return _binned(self.sizes)
 
-    @property
-    def at_least(self) -> list[tuple[int, float]]:
-        """Each size that occurs, and which share of the incidents takes so many or more."""
-        import numpy as np
-
-        sizes, firsts = np.unique(self.sizes, return_index=True)
-        shares = 1 - firsts / max(1, self.groups)
-        return list(zip(sizes.tolist(), shares.tolist(), strict=True))
-
 
 class SeenIncidents(msgspec.Struct, frozen=True, kw_only=True):
     """What a block of replications saw: `partitions` of all its incidents together, and these by

@@ -6,7 +6,7 @@ import msgspec
 
 from ...extras import needed_by
 from .event_rates import SeenRate
-from .intervals import CONFIDENCE, Interval
+from .intervals import CONFIDENCE, LEVEL, Interval
 
 FEWEST_BLOCKS = 30
 """With fewer, Student's t leans on a normality that rare and heavy values do not have."""
@@ -78,17 +78,15 @@ def block_mean(values: Sequence[float], *, confidence: float = CONFIDENCE) -> In
     return Interval(float(low), float(high))
 
 
-def mean_rate(values: Sequence[float], *, confidence: float = CONFIDENCE) -> SeenRate:
+def mean_rate(values: Sequence[float]) -> SeenRate:
     """The mean with its interval, as a rate. Raises what `block_mean` raises."""
-    bounds = block_mean(values, confidence=confidence)
-    method = f"Student's t over {len(values)} blocks, {100 * confidence:g} %"
+    bounds = block_mean(values)
+    method = f"Student's t over {len(values)} blocks, {LEVEL}"
     mean = sum(values) / len(values)
     return SeenRate(rate=mean, low=max(bounds.low, 0.0), high=bounds.high, method=method)
 
 
-def weighed_rate(
-    blocks: Sequence[Weights], exposure: float, *, confidence: float = CONFIDENCE
-) -> WeighedRate | NothingWeighed:
+def weighed_rate(blocks: Sequence[Weights], exposure: float) -> WeighedRate | NothingWeighed:
     """A weighted estimate from blocks of equal exposure, `exposure` in all.
 
     Blocks are added in the order given: give them by their number. Raises ValueError for fewer than
@@ -98,7 +96,7 @@ def weighed_rate(
     if whole.total == 0:
         return NothingWeighed(samples=whole.samples)
     share = exposure / len(blocks)
-    seen_rate = mean_rate([block.total / share for block in blocks], confidence=confidence)
+    seen_rate = mean_rate([block.total / share for block in blocks])
     return WeighedRate(
         rate=seen_rate.rate,
         low=seen_rate.low,
@@ -140,9 +138,7 @@ def alarms(blocks: Sequence[Weights]) -> tuple[str, ...]:
     return tuple(sentence for sentence, rings in by_sentence.items() if rings)
 
 
-def paired_gap(
-    here: Sequence[float], there: Sequence[float], *, confidence: float = CONFIDENCE
-) -> PairedGap:
+def paired_gap(here: Sequence[float], there: Sequence[float]) -> PairedGap:
     """The mean of here - there over blocks that saw the same schedules, by Student's t on pairs.
 
     Raises ValueError for fewer than 30 blocks or where the blocks are not the same number,
@@ -152,7 +148,7 @@ def paired_gap(
         problem = f"{len(here)} blocks here and {len(there)} there"
         raise ValueError(f"{problem}; a pair is the same block under two feature sets")
     gaps = [one - other for one, other in zip(here, there, strict=True)]
-    bounds = block_mean(gaps, confidence=confidence)
+    bounds = block_mean(gaps)
     spread = _variance(gaps)
     gain = (_variance(here) + _variance(there)) / spread if spread else None
     return PairedGap(gap=sum(gaps) / len(gaps), low=bounds.low, high=bounds.high, gain=gain)

@@ -11,7 +11,7 @@ import msgspec
 
 from .block_means import Weights
 from .event_rates import NeverSeen, SeenRate, event_rate, poisson_interval
-from .intervals import CONFIDENCE
+from .intervals import CONFIDENCE, LEVEL
 from .summed_times import gamma_bounds
 
 _MORE_THAN_CHANCE = 4.0
@@ -43,32 +43,30 @@ def _are_few(counts: Weights) -> bool:
     return 0 < counts.total <= max(_FEW, _SELDOM * counts.samples)
 
 
-def clustered_rate(
-    counts: Weights, exposure: float, *, confidence: float = CONFIDENCE
-) -> SeenRate | NeverSeen:
+def clustered_rate(counts: Weights, exposure: float) -> SeenRate | NeverSeen:
     """The rate of events that were counted in independent replications.
 
     Where some come together it is as sure as so many fewer that come alone.
     Raises ValueError for an impossible count or exposure, MissingExtraError without scipy.
     """
     if counts.largest > 1 and _are_few(counts):
-        return _of_replications(counts, exposure, confidence)
+        return _of_replications(counts, exposure)
     together = dispersion(counts)
     if together == 1:
-        return event_rate(round(counts.total), exposure, confidence=confidence)
+        return event_rate(round(counts.total), exposure)
     alone = counts.total / together
-    bounds = poisson_interval(alone, exposure / together, confidence=confidence)
-    method = f"Poisson of clusters of {together:.2g}, {100 * confidence:g} %"
+    bounds = poisson_interval(alone, exposure / together)
+    method = f"Poisson of clusters of {together:.2g}, {LEVEL}"
     return SeenRate(rate=counts.total / exposure, low=bounds.low, high=bounds.high, method=method)
 
 
-def _of_replications(counts: Weights, exposure: float, confidence: float) -> SeenRate:
-    low, high = gamma_bounds(counts, confidence)
+def _of_replications(counts: Weights, exposure: float) -> SeenRate:
+    low, high = gamma_bounds(counts)
     return SeenRate(
         rate=counts.total / exposure,
         low=low / exposure,
         high=high / exposure,
-        method=f"gamma, what a replica set has is one incident, {100 * confidence:g} %",
+        method=f"gamma, what a replica set has is one incident, {LEVEL}",
     )
 
 
@@ -82,12 +80,7 @@ class CountGap(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def count_gap(
-    only_here: int,
-    only_there: int,
-    exposure: float,
-    *,
-    together: float = 1.0,
-    confidence: float = CONFIDENCE,
+    only_here: int, only_there: int, exposure: float, *, together: float = 1.0
 ) -> CountGap:
     """The difference of two rates over one exposure; what happened in both cancels.
 
@@ -95,7 +88,7 @@ def count_gap(
     says. Where so many events come `together` it is as sure as so many fewer that come alone.
     Raises ValueError for impossible counts, MissingExtraError without scipy.
     """
-    each = 1 - (1 - confidence) / 2
+    each = 1 - (1 - CONFIDENCE) / 2
     here, there = (
         poisson_interval(only / together, exposure / together, confidence=each)
         for only in (only_here, only_there)
@@ -105,5 +98,5 @@ def count_gap(
         gap=(only_here - only_there) / exposure,
         low=here.low - there.high,
         high=here.high - there.low,
-        method=f"{how} of what only one had, {100 * confidence:g} % together",
+        method=f"{how} of what only one had, {LEVEL} together",
     )

@@ -7,7 +7,7 @@ an upper bound; one that a rule makes impossible has neither.
 import msgspec
 
 from ...extras import needed_by
-from .intervals import CONFIDENCE, Interval
+from .intervals import CONFIDENCE, LEVEL, Interval
 
 EXACT, JEFFREYS = "exact Poisson", "Jeffreys"
 
@@ -60,19 +60,16 @@ def poisson_interval(
     return Interval(float(low) / exposure if events else 0.0, float(high) / exposure)
 
 
-def event_rate(
-    events: int, exposure: float, *, method: str = EXACT, confidence: float = CONFIDENCE
-) -> SeenRate | NeverSeen:
+def event_rate(events: int, exposure: float) -> SeenRate | NeverSeen:
     """What a count of independent events says of their rate.
 
     Count incidents, not partitions: what falls together is one event. Raises ValueError and
     MissingExtraError as `poisson_interval` does.
     """
-    bounds = poisson_interval(events, exposure, method=method, confidence=confidence)
-    words = f"{method}, {100 * confidence:g} %"
+    bounds, method = poisson_interval(events, exposure), f"{EXACT}, {LEVEL}"
     if events == 0:
-        return NeverSeen(high=bounds.high, method=words)
-    return SeenRate(rate=events / exposure, low=bounds.low, high=bounds.high, method=words)
+        return NeverSeen(high=bounds.high, method=method)
+    return SeenRate(rate=events / exposure, low=bounds.low, high=bounds.high, method=method)
 
 
 def _check(events: float, exposure: float, method: str) -> None:

@@ -4,8 +4,9 @@ import msgspec
 
 from ...extras import needed_by
 
-METHOD = "Clopper-Pearson, 95 %"
 CONFIDENCE = 0.95
+LEVEL = f"{100 * CONFIDENCE:g} %"
+METHOD = f"Clopper-Pearson, {LEVEL}"
 
 
 class Interval(msgspec.Struct, frozen=True):
@@ -15,7 +16,7 @@ class Interval(msgspec.Struct, frozen=True):
     high: float
 
 
-def exact(events: int, exposure: int, *, confidence: float = CONFIDENCE) -> Interval:
+def exact(events: int, exposure: int) -> Interval:
     """The exact binomial interval of Clopper and Pearson for a share, two-sided.
 
     It covers at least what it says, mostly more. With no event at all `high` is still above 0: that
@@ -29,7 +30,7 @@ def exact(events: int, exposure: int, *, confidence: float = CONFIDENCE) -> Inte
         raise ValueError(
             f"{events} events in {exposure} schedules; expected 0 to {exposure}, of 1 or more"
         )
-    bounds = binomtest(events, exposure).proportion_ci(confidence, method="exact")
+    bounds = binomtest(events, exposure).proportion_ci(CONFIDENCE, method="exact")
     return Interval(float(bounds.low), float(bounds.high))
 
 

@@ -14,9 +14,7 @@ FEWEST = 10
 _DRAWS = 4_999
 
 
-def ratio_interval(
-    here: Sequence[float], there: Sequence[float], *, seed: int = 0, confidence: float = CONFIDENCE
-) -> Interval:
+def ratio_interval(here: Sequence[float], there: Sequence[float], *, seed: int = 0) -> Interval:
     """For the ratio of two totals over the same blocks: both are drawn as pairs, by percentiles.
 
     Raises ValueError where they are not as many, fewer than 10, or `there` has nothing in more than
@@ -30,7 +28,7 @@ def ratio_interval(
         raise ValueError(f"{problem}; a ratio needs pairs, most of them above zero there")
     if len({one / other if other else None for one, other in zip(here, there, strict=True)}) == 1:
         return Interval(sum(here) / sum(there), sum(here) / sum(there))
-    return _bootstrapped(here, there, seed, confidence)
+    return _bootstrapped(here, there, seed)
 
 
 def _check(values: Sequence[float]) -> None:
@@ -47,9 +45,7 @@ def _ratio(here: Any, there: Any, axis: int) -> Any:
     return here.sum(axis=axis) / there.sum(axis=axis)
 
 
-def _bootstrapped(
-    here: Sequence[float], there: Sequence[float], seed: int, confidence: float
-) -> Interval:
+def _bootstrapped(here: Sequence[float], there: Sequence[float], seed: int) -> Interval:
     with needed_by("a bootstrap"):
         from numpy import asarray
         from numpy.random import Generator, Philox
@@ -62,7 +58,7 @@ def _bootstrapped(
         batch=500,
         vectorized=True,
         paired=True,
-        confidence_level=confidence,
+        confidence_level=CONFIDENCE,
         method="percentile",
         random_state=Generator(Philox(key=seed)),
     ).confidence_interval

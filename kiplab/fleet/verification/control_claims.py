@@ -82,12 +82,7 @@ def _counted(
 ) -> Callable[[], Certain]:
     def found() -> Certain:
         counts = simulate(
-            world,
-            seed=seed,
-            first=0,
-            last=many,
-            horizon_us=HORIZON_US,
-            feature_sets=(features,),
+            world, seed=seed, first=0, last=many, horizon_us=HORIZON_US, feature_sets=(features,)
         )
         return Certain(counts.total(features, metric))
 

@@ -14,7 +14,7 @@ from .verified import claims
 
 
 class CheckedMetric(msgspec.Struct, frozen=True, kw_only=True):
-    """How many comparisons there are of a metric in a mode, by whom and in which regimes.
+    """How many comparisons there are of a metric in a mode, and by whom.
 
     `never` is why it cannot happen in that mode, "" where it can; `elsewhere` are the other modes
     in which there are comparisons.
@@ -23,7 +23,6 @@ class CheckedMetric(msgspec.Struct, frozen=True, kw_only=True):
     metric: str
     comparisons: int
     referees: tuple[str, ...]
-    regimes: tuple[str, ...]
     elsewhere: tuple[str, ...]
     never: str
 
@@ -59,7 +58,6 @@ def _checked(metric: str, mode: Mode) -> CheckedMetric:
         metric=metric,
         comparisons=len(here),
         referees=tuple(dict.fromkeys(str(claim.referee) for claim in here)),
-        regimes=tuple(dict.fromkeys(claim.regime_words for claim in here)),
         elsewhere=tuple(dict.fromkeys(str(claim.mode) for claim in there)),
         never="" if never is None else never.because,
     )
