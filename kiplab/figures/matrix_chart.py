@@ -11,6 +11,7 @@ from itertools import product
 from typing import NamedTuple
 
 from ..explore.matrix.cells import Cell, Matrix
+from ..plays.verdict import SAFE, VERDICT_SIGNS
 from ..rows.sentences import aligned
 from .drawing.canvas import Box, Canvas, as_figure, safe_lines
 from .drawing.svg import Json
@@ -25,7 +26,7 @@ PALEST = 0.6
 """How far the colour of a loss in the most steps is on its way to the paper's."""
 MINIMAL = "minimal"
 BARS = "A bar spans the columns or rows where its guard is off; top left nothing is off."
-GLYPHS = {"proved": "●", "loss": "▼", "harm": "▲", "unfinished": "○"}
+GLYPHS = {**VERDICT_SIGNS, "proved": VERDICT_SIGNS[SAFE], "unfinished": "○"}
 WORDS = {
     "proved": "proved: nothing can be lost within the bounds",
     "loss": "loss in N steps: a leader lacks committed records",
@@ -59,7 +60,7 @@ def gray(guards: tuple[str, ...]) -> tuple[frozenset[str], ...]:
 
 
 def cell_words(cell: Cell) -> str:
-    """What stands in a cell: ``"▲ harm in 10"``."""
+    """What stands in a cell: ``"■ harm in 10"``."""
     words = "not finished" if cell.word == "unfinished" else cell.word
     return f"{GLYPHS[cell.word]} {words if cell.steps is None else f'{cell.word} in {cell.steps}'}"
 

@@ -7,8 +7,8 @@ from ..engine.explain import sentence
 from ..protocol import facts, zookeeper_facts
 from ..protocol.messages.zookeeper_messages import UPDATE_METADATA
 from .stage import Performed, Stage
+from .verdict import HARM, LOSS, VERDICT_SIGNS, verdict
 from .verdict import sentence as verdict_sentence
-from .verdict import verdict
 
 _QUIET = (events.Sent, facts.RecordWritten, facts.Registered)
 """Said already by another event of the same move."""
@@ -28,8 +28,8 @@ _MARKS: dict[type, str] = {
     zookeeper_facts.QueueDropped: "✕",
     zookeeper_facts.CheckpointLost: "✕",
     events.Dropped: "✕",
-    events.CommittedLost: "▼",
-    events.PropertyBroken: "▲",
+    events.CommittedLost: VERDICT_SIGNS[LOSS],
+    events.PropertyBroken: VERDICT_SIGNS[HARM],
     events.NotApplicable: "-",
 }
 

@@ -12,6 +12,8 @@ from ..protocol.ids import NO_LEADER
 from .stage import Stage
 
 SAFE, LOSS, HARM = "safe", "loss", "harm"
+VERDICT_SIGNS = {LOSS: "▼", HARM: "■", SAFE: "●"}
+"""Each stands for one thing in every text and picture: ▲ is for records at risk, and not here."""
 
 
 def verdict(stage: Stage) -> str:

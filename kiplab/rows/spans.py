@@ -4,13 +4,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
 from ..engine import history, moves, properties
-from ..engine.cluster import Cluster, Observed, broker
+from ..engine.cluster import Cluster, broker
 from ..engine.events import CommittedLost, Event
 from ..engine.nodes import has_zookeeper
 from ..engine.truth import partition_of, registration_of, truth
 from ..protocol.facts import Destroyed, LifecycleChanged
 from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER, BrokerId, broker_list
-from ..protocol.log import Log, holds
+from ..protocol.log import Log, first_difference, holds
 from ..protocol.messages import IsrMember
 from ..protocol.registrations import LeaderRecoveryState, PartitionRegistration
 from ..protocol.replica import broker_state
@@ -18,6 +18,8 @@ from . import zookeeper_spans
 from .columns import STRIPS, SpanRow, broker_lane, offsets
 from .snapshots import Reading, Snapshot, Track, replica_at, track, tracks
 
+Losses = dict[str, list[tuple[int, Log]]]
+"""By partition: at which x committed records were lost, and what was committed until then."""
 Downs = dict[tuple[int, int], tuple[str, str]]
 """(broker, x) -> (value, text) of the track "down"."""
 
@@ -26,7 +28,7 @@ def spans(shots: Sequence[Snapshot]) -> Iterator[SpanRow]:
     """All spans of a run, lane after lane in reading order."""
     start = shots[0].cluster
     names = [p.name for p in truth(start).partitions]
-    reasons = downs(shots)
+    reasons, lost = downs(shots), losses(shots)
     for name in names:
         strips = [(strip, name) for strip in STRIPS]
         yield from tracks(shots, "partition", strips, partial(_partition, name))
@@ -36,7 +38,7 @@ def spans(shots: Sequence[Snapshot]) -> Iterator[SpanRow]:
     if has_zookeeper(start):
         yield from zookeeper_spans.zookeeper_spans(shots)
     for node in start.brokers:
-        read_all = partial(_broker, node.id, names, reasons)
+        read_all = partial(_broker, node.id, names, reasons, lost)
         yield from tracks(shots, broker_lane(node.id), _broker_tracks(names), read_all)
     for name in names:
         yield from track(shots, "records", "state", _Records(name), name)
@@ -48,7 +50,7 @@ def _broker_tracks(names: Iterable[str]) -> list[Track]:
 
 
 def _broker(
-    id: BrokerId, names: Iterable[str], reasons: Downs, shot: Snapshot
+    id: BrokerId, names: Iterable[str], reasons: Downs, lost: Losses, shot: Snapshot
 ) -> Iterator[tuple[Track, Reading]]:
     """What every track of a broker shows."""
     node, registration = broker(shot.cluster, id), registration_of(shot.cluster, id)
@@ -70,7 +72,8 @@ def _broker(
         if state is not None and id in state.replicas:
             yield ("log", name), _log(node, name)
             if node.process is not None:
-                yield ("role", name), _role(shot.cluster, node, state)
+                owed = [log for x, log in lost.get(name, ()) if x <= shot.x]
+                yield ("role", name), _role(shot.cluster, node, state, owed)
 
 
 # --- the partition, as the metadata log has it --------------------------------------------------
@@ -135,19 +138,24 @@ def _log(node: broker_state.Broker, name: str) -> Reading:
     return Reading(str(end), f"{text}, {mark}", (mark,))
 
 
-def _role(cluster: Cluster, node: broker_state.Broker, state: PartitionRegistration) -> Reading:
-    """What the running process is to the partition, by the controller's word."""
+def _role(
+    cluster: Cluster, node: broker_state.Broker, state: PartitionRegistration, owed: Sequence[Log]
+) -> Reading:
+    """What the running process is to the partition, by the controller's word; `owed` are the logs
+    that were committed when records of them were lost.
+    """
     name, mine = state.name, broker_state.replica_of(node, state.name)
     observed = next((o for o in cluster.observed if o.partition == name), None)
     log = broker_state.log_of(node, name)
-    lacks = "" if observed is None else _lacking(log, observed)
+    lacks = "" if observed is None else _lacking(log, observed.committed)
     idle = ", does not fetch" if zookeeper_spans.is_idle(cluster, node, state) else ""
     holds_none = observed is not None and observed.committed.end > 0 and not log.end
-    told = {"lacks committed": lacks, "log empty": holds_none, "idle": idle}
+    gone = next((old for old in owed if state.leader == node.id and not holds(log, old)), None)
+    told = {"lacks committed": lacks or gone, "log empty": holds_none, "idle": idle}
     flags = tuple(flag for flag, is_so in told.items() if is_so)
     if state.leader == node.id:
-        lost = (properties.NO_COMMITTED_RECORD_LOST.id, name) in cluster.broken
-        return _leading(state, mine, lacks, flags, lost)
+        missing = "" if gone is None else offsets(first_difference(log, gone), gone.end - 1)
+        return _leading(state, mine, flags, lacks, missing)
     if mine is not None and mine.leading is not None:
         text = f"still believes it leads, epoch {mine.leader_epoch}"
         return Reading("believes", text, flags)
@@ -161,32 +169,31 @@ def _role(cluster: Cluster, node: broker_state.Broker, state: PartitionRegistrat
 def _leading(
     state: PartitionRegistration,
     mine: broker_state.Replica | None,
-    lacks: str,
     flags: tuple[str, ...],
-    lost: bool,
+    lacks: str,
+    missing: str,
 ) -> Reading:
     if mine is None or mine.leading is None:
         return Reading("elected", f"elected, does not know it yet{lacks}", flags)
+    lead = f"leads without {missing}" if missing else "leader"
     if state.recovery is LeaderRecoveryState.RECOVERING:
         if mine.leading.isr_state.recovery is LeaderRecoveryState.RECOVERING:
-            return Reading("leader", "leader · recovering", (*flags, "recovering"))
+            return Reading("leader", f"{lead} · recovering", (*flags, "recovering"))
         # As implemented the leader counts as recovered, also with RECOVERING in the metadata.
-        text = "leader · recovering for the controller only"
+        text = f"{lead} · recovering for the controller only"
         return Reading("leader", text, (*flags, "recovering", "unaware"))
-    if lost:
-        return Reading("leader", f"leader, from offset {mine.leading.start_offset}", flags)
-    return Reading("leader", "leader · in ISR", flags)
+    return Reading("leader", lead if missing else "leader · in ISR", flags)
 
 
-def _lacking(mine: Log, observed: Observed) -> str:
+def _lacking(mine: Log, committed: Log) -> str:
     """What a replica lacks of the committed records, in words; empty if nothing."""
-    if holds(mine, observed.committed):
+    if holds(mine, committed):
         return ""
     if not mine.end:
         return ", log empty"
-    if mine.end >= observed.committed.end:
+    if mine.end >= committed.end:
         return ", log differs"
-    return f", lacks {offsets(mine.end, observed.committed.end - 1)}"
+    return f", lacks {offsets(mine.end, committed.end - 1)}"
 
 
 def _is_proposed(cluster: Cluster, state: PartitionRegistration, node: broker_state.Broker) -> bool:
@@ -202,6 +209,17 @@ def _is_incarnation(member: IsrMember, node: broker_state.Broker) -> bool:
         return False
     broker_epoch = member.observed if member.epoch == NO_BROKER_EPOCH else member.epoch
     return broker_epoch in (NO_BROKER_EPOCH, node.process.epoch)
+
+
+def losses(shots: Sequence[Snapshot]) -> Losses:
+    """What was committed when records of it were lost: the observer forgets it there."""
+    found: Losses = {}
+    for shot in shots:
+        for move in shot.moves:
+            for event in (e for e in move.step.events if isinstance(e, CommittedLost)):
+                before = (o for o in move.before.observed if o.partition == event.partition)
+                found.setdefault(event.partition, []).extend((shot.x, o.committed) for o in before)
+    return found
 
 
 # --- committed records --------------------------------------------------------------------------

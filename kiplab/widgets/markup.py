@@ -16,13 +16,12 @@ from .elements.labelled import words
 from .history_tree.branch_tree import Tree
 from .history_tree.playback import Playback
 
-GLYPHS = {"safe": "●", "loss": "▼", "harm": "▲"}
 INK, MUTED = "var(--jp-ui-font-color1, #1b1f23)", "var(--jp-ui-font-color2, #5b636b)"
 LINE, SOFT = "var(--jp-border-color2, #d7dade)", "var(--jp-layout-color2, #f3f4f6)"
 
 
 def glyph(stage: Stage) -> str:
-    return GLYPHS[verdicts.verdict(stage)]
+    return verdicts.VERDICT_SIGNS[verdicts.verdict(stage)]
 
 
 def story_bar(playback: Playback, label: str, branch: str = "") -> str:

@@ -30,7 +30,7 @@ FOUND = """(cell) => {
   });
 }"""
 _CHANGING = (
-    (r"▲ (.*): broken at step.*", r"\1"),
+    (r"■ (.*): broken at step.*", r"\1"),
     (r"(link to|from) (leader|broker) \d+", r"\1 \2"),
     (r"Choose a file.*", "Choose a file"),
     ("Copied", "Copy"),

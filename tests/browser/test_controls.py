@@ -116,9 +116,9 @@ def test_a_broken_property_leads_to_where_it_broke(hands: Hands) -> None:
     hands.press(PROPERTIES)
     expect(hands.lab).to_contain_text("Whoever leads has every record that was ever committed.")
     for label, step in (
-        ("▲ no committed record lost: broken at step 8 (not promised)", 8),
-        ("▲ electable holds committed: broken at step 6 (not promised)", 6),
-        ("▲ no stale epoch in ISR: broken at step 6 (not promised)", 6),
+        ("■ no committed record lost: broken at step 8 (not promised)", 8),
+        ("■ electable holds committed: broken at step 6 (not promised)", 6),
+        ("■ no stale epoch in ISR: broken at step 6 (not promised)", 6),
     ):
         hands.at(11)
         hands.press(label)

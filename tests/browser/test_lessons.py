@@ -279,7 +279,7 @@ WALKS = (
             ("why", "Nothing was refused, at any step."),
             ("compare", "loss: 100 committed records lost"),
         ),
-        presses=(("First violation", "▲ harm"), ("Last", "▼ loss: 100 committed records lost")),
+        presses=(("First violation", "■ harm"), ("Last", "▼ loss: 100 committed records lost")),
         link=("run", "step 6", "Step 6 of"),
         answered=(("order-check", "With KIP-903 on, the same order loses nothing."),),
         own=(
@@ -309,7 +309,7 @@ WALKS = (
     Walk(
         "07-controlled-shutdown-bounce",
         why=(("why", "the same three brokers as before"),),
-        presses=(("Last", "▲ harm"),),
+        presses=(("Last", "■ harm"),),
         link=("why", "step 4", "Step 4 of"),
         answered=(("needed", "without L: nothing lost yet"), ("real-mail", "Kafka 2.1.1")),
     ),
@@ -327,7 +327,7 @@ WALKS = (
     Walk(
         "09-could-it-still-go-wrong",
         why=(("why", "Refuted, in 14 steps"),),
-        presses=(("First violation", "▲ harm"),),
+        presses=(("First violation", "■ harm"),),
         own=(open_a_cell_of_the_matrix_by_keyboard,),
     ),
     Walk(

@@ -55,7 +55,7 @@ def test_an_unclean_election_loses_it_and_the_panel_finds_it(hands: Hands) -> No
     for place in (0, 1):
         expect(gone.nth(place)).to_contain_text("leader 2 lacks")
         expect(gone.nth(place)).to_contain_text(found)
-    broken = hands.lab.get_by_role("button", name="▲ acknowledged records stay: broken at step 7")
+    broken = hands.lab.get_by_role("button", name="■ acknowledged records stay: broken at step 7")
     expect(broken).to_be_visible()
     assert hands.page.faults() == []
     hands.page.darken()

@@ -118,7 +118,7 @@ def test_a_consumer_that_throws_says_what() -> None:
     rows = run("consumer-truncation", kafka="3.5").rows()
     (thrown,) = [m for m in rows.clients if "raises" in m.outcome]
     assert (thrown.x_sent, thrown.receiver) == (10, "broker 2")
-    assert "▲ raises LogTruncationException" in texts(timeline(rows, width=1400))
+    assert "! raises LogTruncationException" in texts(timeline(rows, width=1400))
 
 
 def test_of_an_answer_that_comes_later_nothing_is_known_before(specified: Rows) -> None:

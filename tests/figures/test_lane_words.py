@@ -71,7 +71,7 @@ def test_a_log_is_read_off_the_lower_line_of_its_tile(sheet: Sheet) -> None:
 
 def test_no_note_runs_past_the_tile_it_is_about(sheet: Sheet) -> None:
     remarks = {m.text for m in sheet.rows.marks if m.kind in lane_marks.SPOKEN}
-    for word in (w for w in words(sheet.figure) if w.text.strip("◇▲ ") in remarks):
+    for word in (w for w in words(sheet.figure) if w.text.strip("◇! ") in remarks):
         middle = (word.box.y0 + word.box.y1) / 2
         here = [t for t in sheet.tiles if t.y0 < middle < t.y1]
         assert any(t.x0 <= word.box.x0 and word.box.x1 <= t.x1 for t in here), word.text

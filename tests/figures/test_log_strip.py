@@ -101,10 +101,12 @@ def test_as_implemented_only_the_controller_thinks_that_the_leader_recovers(
         spans = rows.tracks["broker 2", "role"]
         return {s.flags for s in spans if "recovering" in s.flags}
 
-    assert flags(implemented) == {("recovering", "unaware")}
-    assert flags(specified) == {("recovering",)}
-    assert any("R for the controller only" in text for text in texts(timeline(implemented)))
-    assert any("R recovering" in text for text in texts(timeline(specified)))
+    assert flags(implemented) == {("lacks committed", "recovering", "unaware")}
+    assert flags(specified) == {("lacks committed", "recovering")}
+    assert any(
+        "recovering for the controller only" in text for text in texts(timeline(implemented))
+    )
+    assert any("· recovering" in text for text in texts(timeline(specified)))
 
 
 def test_a_log_is_in_the_tables_of_a_run(implemented: Rows) -> None:

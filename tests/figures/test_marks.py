@@ -3,8 +3,10 @@
 import re
 from typing import Any
 
+import pytest
+
 import kiplab
-from kiplab.figures.drawing.theme import LIGHT
+from kiplab.figures.drawing.theme import DARK, LIGHT, Theme
 from kiplab.figures.timeline.callouts import OUTCOME_SHARE
 from kiplab.figures.timeline.icons import CELLS, LATE, LOST
 from kiplab.figures.timeline.whole_runs import timeline
@@ -44,12 +46,23 @@ def test_a_leader_that_nobody_told_is_hollow() -> None:
 
 def test_a_recovering_leader_has_a_dotted_outline_and_an_r() -> None:
     rows = play(plays.UNCLEAN)
-    assert flags(rows, "broker 2")[3, 7] == ("recovering", "unaware")
+    assert flags(rows, "broker 2")[3, 7] == ("lacks committed", "recovering", "unaware")
     figure = timeline(rows, legend=False)
     (outline,) = shapes(figure, line_dash="2px,3px", line_color=LIGHT.gone)
     assert (outline.x0, outline.x1) == (3, 7)
     said = texts(figure)
-    assert any(text.startswith("★ leader · R for the controller only") for text in said)
+    assert "★ leads without offsets 10–19 · recovering for the controller only" in said
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda t: t.name)
+def test_a_leader_that_lacks_committed_records_looks_like_the_loss(theme: Theme) -> None:
+    rows = play(plays.STALE_JOIN.replace("produce", "crash 1\nexpire 1\nproduce"), "3.2")
+    *_, last = rows.tracks["broker 2", "role"]
+    assert (last.text, last.flags) == ("leads without offsets 0–19", ("lacks committed",))
+    figure = timeline(rows, legend=False, theme=theme.name)
+    assert [s.x0 for s in shapes(figure, fillcolor=theme.leader)] == [0]
+    (band,) = shapes(figure, fillcolor=theme.lost, line_color=theme.gone)
+    assert (band.x0, band.x1) == (last.x0, last.x1)
 
 
 def test_a_fence_ends_at_a_gate_only_where_the_controller_opens_it() -> None:

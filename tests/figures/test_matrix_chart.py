@@ -78,8 +78,8 @@ def test_841_by_903_is_across(small: Matrix) -> None:
 def test_every_cell_says_its_verdict_in_words(small: Matrix) -> None:
     found = texts(matrix_chart.matrix_figure(small))
     assert found.count("<b>● proved</b>") == 1
-    assert found.count("<b>▲ harm in 6</b>") == 3
-    assert found.count("<b>▲ harm in 3</b>") == 4
+    assert found.count("<b>■ harm in 6</b>") == 3
+    assert found.count("<b>■ harm in 3</b>") == 4
     assert "minimal" in found
     assert {"KIP-841 off", "KIP-903 off", "maximal ISR off"} <= {
         word.replace("<br>", " ") for word in found
@@ -89,7 +89,7 @@ def test_every_cell_says_its_verdict_in_words(small: Matrix) -> None:
 def test_the_words_of_a_cell() -> None:
     cells = [_made_up(n, frozenset()) for n in range(4)]
     said = [matrix_chart.cell_words(cell) for cell in cells]
-    assert said == ["● proved", "▼ loss in 17", "▲ harm in 17", "○ not finished"]
+    assert said == ["● proved", "▼ loss in 17", "■ harm in 17", "○ not finished"]
 
 
 @pytest.mark.parametrize("width", [700, 840, 980, 1200])
@@ -163,7 +163,7 @@ def test_every_counterexample_is_a_button_with_its_timeline(small: Matrix) -> No
     assert all(
         "kiplab-player" in view and "kiplab play kiplab1:" in view for view in views.values()
     )
-    assert 'aria-label="▲ harm in 6, without 841' in page
+    assert 'aria-label="■ harm in 6, without 841' in page
 
 
 def test_the_page_asks_nobody(small: Matrix) -> None:
@@ -248,7 +248,7 @@ def view(authored: GuardMatrix) -> Any:
 
 def test_the_view_is_a_map_of_buttons(view: Any) -> None:
     assert len(view.buttons) == 8
-    assert view.buttons["841",].description == "▲ harm in 6"
+    assert view.buttons["841",].description == "■ harm in 6"
     view.buttons["841",].click()
     assert "Without 841" in view.below.value
     assert "data:image/svg+xml" in view.below.value

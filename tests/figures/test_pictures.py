@@ -33,7 +33,12 @@ def test_a_timeline_says_title_verdict_lanes_and_labels(lossy: Rows) -> None:
     assert "<b>▼ 100 committed records lost</b>" in said
     for lane in ("leader epoch", "ISR", "<b>controller</b>", "<b>broker 2</b>"):
         assert lane in said
-    for word in ("★ leader, from offset 0", "in ISR, log empty", "▲ at risk", "request<br>arrives"):
+    for word in (
+        "★ leads without offsets 0–99",
+        "in ISR, log empty",
+        "▲ at risk",
+        "request<br>arrives",
+    ):
         assert word in said
 
 

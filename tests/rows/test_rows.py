@@ -44,7 +44,7 @@ def test_roles_follow_the_committed_state_and_a_proposal_dies_with_its_process(l
         (8, 12, "leader"),
     ]
     texts = [s.text for s in lossy.spans if (s.lane, s.track) == ("broker 2", "role")]
-    assert texts[-2:] == ["in ISR, log empty", "leader, from offset 0"]
+    assert texts[-2:] == ["in ISR, log empty", "leads without offsets 0–99"]
 
 
 def test_committed_records_are_safe_then_at_risk_then_lost(lossy: Rows, saved: Rows) -> None:

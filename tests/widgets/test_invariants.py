@@ -38,7 +38,7 @@ def test_a_broken_property_says_since_when() -> None:
     for step in (6, 7, 11):
         assert by_id(at(step))[STALE].broken_at == 6
     assert (by_id(at(11))[LOST].broken_at, by_id(at(11))[LOST].holds) == (8, False)
-    assert by_id(at(11))[STALE].label == "▲ no stale epoch in ISR: broken at step 6"
+    assert by_id(at(11))[STALE].label == "■ no stale epoch in ISR: broken at step 6"
     assert by_id(at(11))[STALE].partitions == ("orders-0",)
 
 
@@ -118,7 +118,7 @@ def test_a_broken_entry_is_a_button_that_goes_there(hands: Hands) -> None:
     entries = strip.entries.children
     assert strip.broken[STALE] in entries
     assert strip.holding["logs-match"] in entries
-    assert strip.broken[STALE].description.startswith("▲ no stale epoch in ISR: broken at step 6")
+    assert strip.broken[STALE].description.startswith("■ no stale epoch in ISR: broken at step 6")
     strip.broken[STALE].click()
     assert hands.playback.at == 6
 

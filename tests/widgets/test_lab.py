@@ -54,7 +54,7 @@ def test_step_back_first_last_and_slider_agree(lab: Lab) -> None:
 def test_verdict_transcript_and_picture_are_of_the_same_step(lab: Lab) -> None:
     lab.seek(6)
     assert "Step 6 of 11, request arrives" in text(lab.verdict.value)
-    assert "▲ harm" in text(lab.verdict.value)
+    assert "■ harm" in text(lab.verdict.value)
     assert 'aria-current="step"' in lab.transcript.value
     assert "6 deliver alter-partition from=1" in text(lab.transcript.value)
     assert "7 crash 1" not in text(lab.transcript.value)
@@ -83,7 +83,7 @@ def test_switching_903_on_refuses_the_request_at_the_same_step(lab: Lab) -> None
     assert "request 41, registered 57" in said
     assert "INELIGIBLE_REPLICA" in words_in_figure(lab)
     lab.rulebook.kips["903"].value = False
-    assert "▲ harm" in text(lab.verdict.value)
+    assert "■ harm" in text(lab.verdict.value)
     assert lab.playback.features == kiplab.Lab("kafka-14139").playback.features
 
 

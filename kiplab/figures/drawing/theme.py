@@ -21,7 +21,8 @@ class Theme:
     """One colour per meaning; ``_text`` marks colours that text is written in.
 
     Orange is kept for records that are lost, cut off or given up. What a rule refused was often
-    saved by that: it is violet, far from the orange for every kind of colour vision.
+    saved by that: it is violet, far from the orange for every kind of colour vision. Green says
+    that records are safe: whoever leads or is in the ISR is slate, for that alone proves nothing.
     """
 
     paper: str = _pair("#ffffff", "#14181c")
@@ -34,11 +35,11 @@ class Theme:
     tile: str = _pair("#eceff2", "#22282e")
     tile_edge: str = _pair("#7d858d", "#8b949c")
     band_edge: str = _pair("#16191c", "#e8eaed")
-    leader: str = _pair("#007a59", "#087d5c")
+    leader: str = _pair("#33475c", "#4d6a86")
     leader_text: str = _pair("#fffffe", "#ffffff")
-    member: str = _pair("#bfe5d8", "#12443a")
-    member_edge: str = _pair("#009E73", "#2cc295")
-    member_text: str = _pair("#00402f", "#c9f2e4")
+    member: str = _pair("#c9d8e6", "#24384a")
+    member_edge: str = _pair("#5b7d9c", "#7fa3c4")
+    member_text: str = _pair("#1d3347", "#cfe2f3")
     hatch: str = _pair("#7d858d", "#8b949c")
     message: str = _pair("#006fae", "#56B4E9")
     refused: str = _pair("#8a1fdb", "#c27dff")

@@ -103,7 +103,7 @@ def _say_role(panel: Panel, span: SpanRow) -> None:
     box = canvas.box_of(at, y, text, size)
     fences = panel.spans(span.lane, "fenced")
     hatched = any(canvas.px(f.x0) < box.x1 and box.x0 < canvas.px(f.x1) for f in fences)
-    if span.value == "proposed" or low or hatched:
+    if span.value == "proposed" or "lacks committed" in span.flags or low or hatched:
         canvas.plate(box, fill)
     shorter = [safe(other) for other in candidates[candidates.index(text) + 1 :]]
     canvas.text(at, y, safe(text), color, size=size, since=Lasting(x0, span.x1, shorter))
@@ -153,6 +153,8 @@ def _role_words(canvas: Canvas, span: SpanRow) -> tuple[list[str], str, str]:
     theme, flags = canvas.theme, span.flags
     if span.value == "leader":
         texts = [f"★ {span.text}", "★ leader", "★"]
+        if "lacks committed" in flags:
+            return list(_without(span.text)), theme.lost_text, theme.lost
         if "recovering" in flags:
             texts = ["★ leader · R recovering", "★ R recovering", "★ R", "R"]
         if "unaware" in flags:
@@ -170,6 +172,15 @@ def _role_words(canvas: Canvas, span: SpanRow) -> tuple[list[str], str, str]:
         return [span.text, "in ISR", "ISR"], color, fill
     words = [span.text, "proposed"] if span.value == "proposed" else []
     return words, theme.text, theme.tile
+
+
+def _without(text: str) -> Iterator[str]:
+    """``leads without offsets 0–99 · recovering`` from long to short."""
+    lead, dot, recovering = text.partition(" · ")
+    numbers = lead.replace("offsets ", "").replace("offset ", "")
+    mark = " · R" if recovering else ""
+    yield from (f"★ {said}{dot}{recovering}" for said in (lead, numbers))
+    yield from (f"★ {numbers}{mark}", f"★ {numbers.removeprefix('leads ')}{mark}", f"★{mark}", "★")
 
 
 # --- fences ---------------------------------------------------------------------------------------

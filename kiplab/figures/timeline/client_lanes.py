@@ -127,7 +127,7 @@ def _texts(message: MessageRow, before: str) -> Iterator[str]:
     """``✓ reads 0–99``; ``⊘ Fetch: NOT_LEADER_OR_FOLLOWER``."""
     if message.fate == "delivered":
         last = message.outcome.rpartition(", ")[2]
-        sign = "▲" if last.startswith(RAISES) else "✓"
+        sign = "!" if last.startswith(RAISES) else "✓"
         numbers = _NUMBERS.findall(message.outcome)[-1:]
         yield from (f"{sign} {ending}" for ending in (message.outcome, last, *numbers))
         yield sign

@@ -114,9 +114,14 @@ class Band(NamedTuple):
 
 
 def _leader(canvas: Canvas, band: Band) -> None:
-    """Filled and outlined; dotted in orange while it recovers from an unclean election."""
-    theme = canvas.theme
-    canvas.rect(*band[:4], theme.leader, line={"color": theme.band_edge, "width": 1.5})
+    """Filled and outlined, or hatched as lost records are while it lacks committed ones; dotted in
+    orange while it recovers from an unclean election.
+    """
+    theme, lacks = canvas.theme, "lacks committed" in band.flags
+    fill, edge = (theme.lost, theme.gone) if lacks else (theme.leader, theme.band_edge)
+    canvas.rect(*band[:4], fill, line={"color": edge, "width": 2 if lacks else 1.5})
+    if lacks:
+        canvas.hatch(*band[:4], edge, step=12)
     if "recovering" in band.flags:
         edge = {"color": theme.gone, "width": 2.5, "dash": "2px,3px"}
         canvas.rect(band.x0, band.x1, band.y0 - 2, band.y1 + 2, "rgba(0,0,0,0)", line=edge)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
+from ...plays.verdict import VERDICT_SIGNS
 from ...rows.columns import MessageRow, Rows, tells_epochs
 from ...rows.difference import first_difference
 from ...rows.message_paths import drawn_messages
@@ -206,7 +207,7 @@ def draw_head(panel: Panel, top: float, title: str, note: str) -> None:
     color, y = strips.verdict_color(canvas, meta.verdict), top + line * 1.45
     small, room = canvas.sizes.text + 1, canvas.width - 2 * MARGIN
     texts = meta.sentence, *strips.harms(meta.sentence)
-    tried = [f"{strips.VERDICT_GLYPHS[meta.verdict]} {safe(text)}" for text in texts]
+    tried = [f"{VERDICT_SIGNS[meta.verdict]} {safe(text)}" for text in texts]
     fits = (text for text in tried if width_of(text, small, bold=True) <= room)
     verdict = next(fits, None) or shortened(tried[-1], room / 1.06, small)
     canvas.text(left, y, verdict, color, size=small, bold=True, layer="verdict")

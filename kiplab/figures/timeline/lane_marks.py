@@ -10,7 +10,7 @@ from .lanes import Panel
 from .log_ends import is_dense, uptimes
 
 GLYPHS: dict[MarkKind, str] = {"crashed": "✕", "stopped": "✕", "caught up": "◆"}
-SIGNS: dict[MarkKind, str] = {"not proposed": "◇ ", "unclean": "▲ ", "checkpoint lost": "▼ "}
+SIGNS: dict[MarkKind, str] = {"not proposed": "◇ ", "unclean": "! ", "checkpoint lost": "▼ "}
 COLORS: dict[MarkKind, str] = {
     "not proposed": "refused",
     "unclean": "gone",

@@ -118,6 +118,7 @@ def occurring(
     shown = {mark.id for mark in MARKS if signs & (mark.signs or {mark.id})}
     if growing:
         shown |= {"message in flight", "message guarded", "at risk", "lost", "offline"}
+        shown |= {"leads without"}
         # Its logs are not laid side by side: they would leave no room for its lanes.
         shown -= {mark.id for mark in MARKS if mark.group == "logs"}
     return [mark for mark in MARKS if mark.id in shown]
@@ -136,6 +137,10 @@ MARKS: tuple[Mark, ...] = (
     *_group(
         "replica",
         ("leader", "★", "leader", sample.leader, "role: leader"),
+        (
+            *("leads without", "▨★", "leads, lacks records"),
+            *(sample.leads_without, "leader, lacks committed"),
+        ),
         ("in ISR", "▬", "in the ISR", sample.role("in ISR"), "role: in ISR"),
         ("proposed", "▨", "proposed", sample.role("proposed"), "role: proposed"),
         ("out", "─", "out of the ISR", sample.role("out"), "role: out"),
@@ -148,7 +153,7 @@ MARKS: tuple[Mark, ...] = (
         ("log", "╷", "LEO: log end, HW: high watermark", sample.log_end),
         ("caught up", "◆", "caught up", sample.glyph("◆")),
         ("not proposed", "◇", "not proposed", sample.glyph("◇", "refused")),
-        ("unclean", "▲", "unclean election", sample.glyph("▲", "gone")),
+        ("unclean", "!", "unclean election", sample.glyph("!", "gone")),
     ),
     *_group(
         "broker",
@@ -208,7 +213,7 @@ MARKS: tuple[Mark, ...] = (
 )
 """Every mark of the pictures, in reading order."""
 _FILLED = "log end, filled to the high watermark"
-LOG_LINE = MARKS[10]._replace(glyph="▁▂", words=_FILLED, draw=sample.log_line)
+LOG_LINE = MARKS[11]._replace(glyph="▁▂", words=_FILLED, draw=sample.log_line)
 """Stands for the ticks where moments are too narrow for words."""
 
 

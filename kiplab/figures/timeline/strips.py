@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from ...plays.verdict import VERDICT_SIGNS
 from ...rows.columns import STRIPS, Rows, SpanRow
 from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.text_width import first_fit, shortened, width_of
@@ -17,7 +18,6 @@ from .mask import Lasting
 
 CELLS_ROOM = CELLS * (CELL + CELL_GAP) + 6
 """Pixels that crossed cells take, with a gap to the end of their span."""
-VERDICT_GLYPHS = {"loss": "▼", "harm": "▲", "safe": "●"}
 GLYPHS = {"lost": "▼", "at risk": "▲", "offline": "○", "safe": "●"}
 """What became of the committed records, the worst first."""
 
@@ -38,7 +38,7 @@ def draw_grid(panel: Panel) -> None:
 def verdict_color(canvas: Canvas, verdict: str) -> str:
     """The colour of its words."""
     theme = canvas.theme
-    return {"loss": theme.lost_text, "harm": theme.risk_text, "safe": theme.safe_text}[verdict]
+    return {"loss": theme.lost_text, "harm": theme.text, "safe": theme.safe_text}[verdict]
 
 
 def draw_title(panel: Panel, title: str) -> None:
@@ -57,7 +57,7 @@ def verdict_words(panel: Panel, title: str) -> str:
     canvas, meta = panel.canvas, panel.rows.meta
     size = canvas.sizes.title
     room = canvas.end * canvas.unit - width_of(safe(title), size, bold=True) - 24
-    glyph = VERDICT_GLYPHS[meta.verdict]
+    glyph = VERDICT_SIGNS[meta.verdict]
     short: tuple[str, ...] = (meta.sentence.split(", ")[0],)
     if panel.lanes.zookeeper is not None:
         short = harms(meta.sentence)

@@ -7,6 +7,7 @@ import msgspec
 from ...engine.cluster import Cluster
 from ...engine.properties import ALTERNATIVES, Property, properties_of
 from ...engine.truth import controller_of
+from ...plays.verdict import HARM, SAFE, VERDICT_SIGNS
 from ...protocol.features import Features
 from ...protocol.guards import GUARDS
 from ...protocol.ids import CONTROLLER
@@ -36,9 +37,11 @@ class Standing(msgspec.Struct, frozen=True):
 
     @property
     def label(self) -> str:
-        """``"▲ logs match: broken at step 8"``."""
+        """``"■ logs match: broken at step 8"``."""
         name = self.about.id.replace("-", " ").replace(" isr", " ISR")
-        return f"● {name}" if self.holds else f"▲ {name}: broken at step {self.broken_at}"
+        if self.holds:
+            return f"{VERDICT_SIGNS[SAFE]} {name}"
+        return f"{VERDICT_SIGNS[HARM]} {name}: broken at step {self.broken_at}"
 
     @property
     def words(self) -> str:
