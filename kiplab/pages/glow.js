@@ -65,9 +65,19 @@ const lightUp = (root, { picture, at, reached, run, go }) => {
   // A match is shown with its line: the step may have to be reached first.
   let awaited = false;
   let dark = true;
+  let [seenAt, seenRun] = [at(), run()];
+
+  // What was pinned was about the step before; only a search leads to the next one.
+  const follow = () => {
+    if (at() === seenAt && run() === seenRun) return;
+    if (!awaited) lit.pinned = null;
+    if (at() > seenAt) halos.flash();
+    [seenAt, seenRun] = [at(), run()];
+  };
 
   // Where nothing is lit nor looked for, a step costs nothing more.
   const renew = () => {
+    follow();
     const wasDark = dark;
     dark = !search.isOn && !Object.values(lit).some(Boolean);
     if (dark && wasDark) return;
@@ -127,6 +137,8 @@ const lightUp = (root, { picture, at, reached, run, go }) => {
     focusin: (event) => light("focus", lineOf(event)),
     focusout: () => light("focus", null),
     click(event) {
+      // A picture that can be touched answers with a menu.
+      if (event.target.closest(".kiplab-touched")) return;
       const ids = inPicture(event) ?? lineOf(event);
       if (!ids || String(window.getSelection())) return;
       const again = ids.length && ids.every((id) => lit.pinned?.has(id));

@@ -11,8 +11,11 @@ const stepOf = (id) => Number(id.split(".")[0].replace(/^\D/, ""));
 const everyRun = (id) => (/^\d+$/.test(id) ? [id, `b${id}`, `c${id}`, `d${id}`] : [id]);
 const covers = (ids, id) => ids.has(id) || ids.has(id.split(".")[0]);
 
-const readMark = ([about, x0, y0, x1, y1, slanted = false]) =>
-  ({ ids: idsOf(about), x0, y0, x1, y1, slanted, isStep: !about.includes(".") });
+const readMark = ([about, x0, y0, x1, y1, kind]) => ({
+  ids: idsOf(about), x0, y0, x1, y1,
+  slanted: kind === true || kind === "hidden", isHidden: kind === "hidden",
+  isHarm: kind === "harm", isStep: !about.includes("."),
+});
 
 const middle = ({ x0, x1 }) => (x0 + x1) / 2;
 
@@ -50,7 +53,7 @@ const holds = ({ x0, y0, x1, y1 }, x, y) => x0 <= x && x <= x1 && y0 <= y && y <
 
 // An arrow that is near, or else the smallest mark that is there.
 const markAt = (marks, x, y) => {
-  const arrows = marks.filter((mark) => mark.slanted && awayFrom(mark, x, y) <= ARROW_NEAR);
+  const arrows = marks.filter((m) => m.slanted && !m.isHidden && awayFrom(m, x, y) <= ARROW_NEAR);
   if (arrows.length) return arrows.sort((a, b) => awayFrom(a, x, y) - awayFrom(b, x, y))[0];
   const there = marks.filter((mark) => !mark.slanted && holds(mark, x, y));
   return there.sort((a, b) => sizeOf(a) - sizeOf(b))[0];
@@ -139,6 +142,19 @@ const haloLayer = (shown, at) => {
         ...[...chosen].map((mark) => outline(mark, "kiplab-halo-lit")),
       );
       tidy();
+    },
+    // Harm that begins at this step catches the eye, unless less motion is asked for.
+    flash() {
+      const target = shown();
+      const harm = target && marks().find((m) => m.isHarm && m.ids.some((id) => stepOf(id) === at()));
+      if (!harm || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+      put(target);
+      const part = svgPart("rect", { ...boxAround(harm), class: "kiplab-flash" });
+      part.addEventListener("animationend", () => {
+        part.remove();
+        tidy();
+      });
+      layer.append(part);
     },
     // The ids of the mark at a place of the window, as far as it has happened.
     idsAt(x, y) {

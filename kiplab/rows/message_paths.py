@@ -153,6 +153,9 @@ def refusals(rows: Sequence[columns.MessageRow]) -> Iterator[columns.MessageRow]
 
 
 ARROWS_MAX = 12
+MESSAGES_MAX = 6
+"""A picture of more messages marks metadata where it arrives."""
+METADATA = ("metadata", "update-metadata", "update-metadata-reply")
 
 
 def drawn_messages(rows: columns.Rows, partition: str = "") -> list[columns.MessageRow]:
@@ -161,15 +164,33 @@ def drawn_messages(rows: columns.Rows, partition: str = "") -> list[columns.Mess
     Those that arrived at once and were not refused have none: hover cards and tables list them.
     With `partition`, those about others have none either.
     """
-    message_rows = [m for m in rows.messages if m.is_telling]
-    if partition:
-        message_rows = [m for m in message_rows if m.earlier_life or m.partition in ("", partition)]
     groups: dict[tuple[object, ...], list[columns.MessageRow]] = {}
-    for m in message_rows:
+    for m in _telling(rows, partition):
         groups.setdefault(_alike(m), []).append(m)
     merged = [_merged(group) for group in groups.values()]
     merged.sort(key=lambda m: (m.fate != "refused", BODIES[m.kind].prominence, m.x_sent))
     return merged[:ARROWS_MAX]
+
+
+def marked_messages(
+    rows: columns.Rows, partition: str = "", *others: columns.Rows
+) -> list[columns.MessageRow]:
+    """Of `drawn_messages`, the metadata that has no arrow where there are more than MESSAGES_MAX
+    messages, or in a picture together with such `others`. What is sent or ends at the last moment
+    keeps it.
+    """
+    if max(len(_telling(each, partition)) for each in (rows, *others)) <= MESSAGES_MAX:
+        return []
+    last = rows.meta.end - 1
+    metadata = (m for m in drawn_messages(rows, partition) if m.kind in METADATA)
+    return [m for m in metadata if m.fate != "refused" and last not in (m.x_sent, m.x_arrived)]
+
+
+def _telling(rows: columns.Rows, partition: str) -> list[columns.MessageRow]:
+    """Those that took their time, or were refused; of a partition, if one is named."""
+    about = ("", partition or None)
+    telling = (m for m in rows.messages if m.is_telling)
+    return [m for m in telling if m.earlier_life or not partition or m.partition in about]
 
 
 def _alike(m: columns.MessageRow) -> tuple[object, ...]:

@@ -238,6 +238,7 @@ class Lab:
         view = self._view
         self.signs = actions.PictureDrawer("Signs", _SIGNS, view.legend)
         self.logs = actions.PictureDrawer("Logs", _LOGS, view.logs, view.has_logs)
+        self.messages = view_options.MessageSwitch(view, self._set_options)
         self.invariants = InvariantStrip(self)
         self.rulebook = rulebook.Rulebook(self.tree.rules, self.change_rules)
         self.verdict, self.facts, self.note = words(), words(), words()
@@ -251,7 +252,7 @@ class Lab:
         self.folds = folds_of(self)
         self._followers = (
             *(self.transport, self.touching, self.jumps, self.guide),
-            *(self.signs, self.logs, self.invariants, self.folds),
+            *(self.signs, self.logs, self.messages, self.invariants, self.folds),
         )
         self._fit()
         self._lay_out(self.box.controls)
@@ -326,6 +327,7 @@ class Lab:
                 self.picture.drawing = self._view.drawing()
                 self.signs.show()
                 self.logs.show()
+                self.messages.show()
                 self.branching.comparison.repaint()
 
     def _make_room(self, *room: int) -> None:

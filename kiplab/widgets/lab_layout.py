@@ -67,19 +67,24 @@ def laid_out(lab: Lab, controls: str) -> tuple[Any, ...]:
     """
     bar = named("kiplab-strip", lab.verdict, lab.note)
     if controls == "step":
-        few = named("kiplab-few", lab.transport.box, lab.signs.toggle, lab.more_controls)
+        few = named("kiplab-few", lab.transport.box, *_switches(lab)[:2], lab.more_controls)
         head = named("kiplab-head", few, lab.guide.element, bar)
         return (head, named("kiplab-stage", lab.picture, lab.signs.box))
     head = named("kiplab-head", lab.transport.box, lab.guide.element, bar)
     stage = named("kiplab-stage", lab.touching.box, lab.logs.box, lab.signs.box)
     if controls == "all":
         return (head, named("kiplab-body", stage, _panels(lab)), lab.folds.box)
-    few = named("kiplab-few", lab.rulebook.box, lab.signs.toggle, lab.logs.toggle)
+    few = named("kiplab-few", lab.rulebook.box, *_switches(lab))
     return (head, few, stage, lab.facts, lab.more_controls)
 
 
+def _switches(lab: Lab) -> tuple[Element, ...]:
+    """What a reader can have drawn as well."""
+    return lab.messages.box, lab.signs.toggle, lab.logs.toggle
+
+
 def _panels(lab: Lab) -> Container:
-    pace = [lab.transport.pace, lab.jumps.box, lab.signs.toggle, lab.logs.toggle]
+    pace = [lab.transport.pace, lab.jumps.box, *_switches(lab)]
     return named(
         "kiplab-panels",
         row(pace, justify_content="space-between", flex_flow="row wrap"),

@@ -10,6 +10,7 @@ from ..figures.timeline.whole_runs import logs_drawing
 from ..plays.stage import Stage
 from ..rows.columns import Rows
 from ..rows.log_blocks import log_blocks
+from ..rows.message_paths import marked_messages
 from ..rows.rows_of_stage import rows_of, rows_until
 from ..runs import Run
 from .controls.transport import divergence
@@ -110,6 +111,10 @@ class ViewModel:
     @property
     def _followed(self) -> str:
         return followed_partition(self.options.get("partition"), self.rows)
+
+    def count_of_marked(self) -> int:
+        """How many messages of the run the picture marks where they arrive, if nobody asks."""
+        return len(marked_messages(self.rows, self._followed))
 
     def has_logs(self) -> bool:
         """Whether anything has parted the logs by now."""

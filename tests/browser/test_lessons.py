@@ -50,7 +50,7 @@ WITHOUT_SPARK = "found = kiplab.fleet.schedules(20, spark=False)\nfound.figure()
 """In place of the Spark cell of lab 04, which has tests of its own."""
 MIDDLE_OF_ARROW = """() => {
   const picture = document.querySelector('[data-cell="lab"] .kiplab-stage .kiplab-picture');
-  const [, x0, y0, x1, y1] = picture.drawing.layout.meta.marks.find(mark => mark.length === 6);
+  const [, x0, y0, x1, y1] = picture.drawing.layout.meta.marks.find(mark => mark[5] === true);
   return [(x0 + x1) / 2, (y0 + y1) / 2];
 }"""
 ONLY_STEPPED = (
@@ -229,6 +229,49 @@ def see_a_line_light_up_its_mark_and_a_mark_its_line(lesson: Lesson) -> None:
     expect(lines.filter(has_text="8 expire 1")).to_have_class(re.compile("kiplab-lit"))
 
 
+ON_A_LANE = """() => {
+  const picture = document.querySelector('[data-cell="lab"] .kiplab-stage .kiplab-picture');
+  const lanes = picture.drawing.layout.meta.places.lanes;
+  const [, top, bottom] = lanes.find(([thing]) => thing === 'broker 1');
+  return [200, (top + bottom) / 2];
+}"""
+COUNT_FLASHES = """() => {
+  window.flashes = 0;
+  const ended = (event) => { window.flashes += event.animationName === 'kiplab-flash'; };
+  document.addEventListener('animationend', ended);
+}"""
+
+
+def pin_a_line_until_the_next_step(lesson: Lesson) -> None:
+    """A click in the picture pins nothing; where harm begins, the strip flashes."""
+    cell, page = lesson.cell("lab"), lesson.page
+    lit, pops = cell.locator(".kiplab-halo-lit"), cell.locator(".kiplab-pops")
+    line = cell.locator(".kiplab-transcript [data-about]").filter(has_text="8 expire 1").first
+    line.click()
+    page.mouse.move(0, 0)
+    expect(lit.first).to_be_attached()
+    lesson.press("lab", "Back")
+    expect(lesson.verdict()).to_contain_text("Step 7 of 11")
+    expect(lit).to_have_count(0)
+    x, y = page.evaluate(ON_A_LANE)
+    cell.locator(".kiplab-stage .kiplab-picture").click(position={"x": x, "y": y})
+    expect(pops).to_be_visible()
+    page.mouse.move(0, 0)
+    expect(lit).to_have_count(0)
+    page.keyboard.press("Escape")
+    page.evaluate(COUNT_FLASHES)
+    for motion, flashes in (("no-preference", 1), ("reduce", 1)):
+        page.emulate_media(reduced_motion=motion)
+        for step in ("5", "6"):
+            cell.get_by_label("step", exact=True).fill(step)
+            expect(lesson.verdict()).to_contain_text(f"Step {step} of 11")
+        expect(cell.locator(".kiplab-flash")).to_have_count(0)
+        assert page.evaluate("window.flashes") == flashes
+    page.emulate_media(reduced_motion="no-preference")
+    cell.get_by_label("step", exact=True).fill("8")
+    expect(lesson.verdict()).to_contain_text("Step 8 of 11")
+
+
 def search_what_has_happened(lesson: Lesson) -> None:
     """It counts, leads to a step, and does not know the future."""
     cell = lesson.cell("lab")
@@ -286,6 +329,7 @@ WALKS = (
             put_the_events_in_order,
             read_the_run_up_to_step_8,
             see_a_line_light_up_its_mark_and_a_mark_its_line,
+            pin_a_line_until_the_next_step,
             search_what_has_happened,
         ),
     ),

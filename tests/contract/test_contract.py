@@ -89,6 +89,9 @@ LOSSY = (
 """Plays in which somebody leads without committed records: its role says so in every text."""
 CHANGES |= {f"timeline {ending} {play}": LOSS for ending in ("json", "txt") for play in LOSSY}
 CHANGES["timeline svg *"] = LOSS
+CHANGES |= dict.fromkeys(
+    ("lab hole-level *", "lab hole-never-level *"), "Where there are more than six messages"
+)
 SIGNS = {"▲": "■"}
 """By the sign that a control had in the recording, the one that it has today."""
 CHANGES_OF_SIGNS = "Signs have one meaning each"

@@ -13,6 +13,7 @@ from kiplab.plays.runner import run_play
 from kiplab.plays.stage import Stage
 from kiplab.plays.transcript import event_lines
 from kiplab.rows.columns import EventRow, Rows
+from kiplab.rows.message_paths import drawn_messages, marked_messages
 from kiplab.rows.rows_of_stage import rows_of, rows_until
 from kiplab.rows.sentences import story, story_html, table_html
 from kiplab.widgets.history_tree.playback import open_playback
@@ -138,6 +139,36 @@ def test_a_folded_column_stands_for_all_of_its_steps() -> None:
     drawing = timeline_drawing(rows, between=(2, 5))
     assert ids(steps(drawing)) == {"2", "3", "4", "5"}
     assert {id.split(".")[0] for id in ids(marks(drawing))} <= {"1", "2", "3", "4", "5"}
+
+
+def test_a_dense_picture_marks_metadata_where_it_arrives_and_keeps_the_arrow_of_this_step() -> None:
+    playback = open_playback(load("hole-never-level"))
+    whole = rows_of(playback.whole)
+    marked = marked_messages(whole, "orders-0")
+    assert {m.kind for m in marked} == {"metadata"}
+    sheet: dict[str, Any] = {"width": 934, "legend": False}
+    here = {m.x_arrived for m in marked}
+    for step in range(1, whole.meta.end):
+        now = rows_until(whole, playback.frames[step].stage)
+        found = marks(drawing_so_far(now, whole, **sheet))
+        drawn = [mark for mark in found if mark[-1] is True]
+        hidden = [mark for mark in found if mark[-1] == "hidden"]
+        arrows = len(drawn_messages(now, "orders-0"))
+        assert (len(drawn) < arrows, len(drawn) + len(hidden)) == (bool(hidden), arrows)
+        every = marks(drawing_so_far(now, whole, every_message=True, **sheet))
+        assert sum(mark[-1] is True for mark in every) == arrows
+        assert not any(mark[-1] == "hidden" for mark in every)
+        for about, *ends, _ in hidden:
+            assert any(tick[0] == about and len(tick) == 5 for tick in found), ends
+        if step in here:
+            assert str(step) in {id.split(".")[0] for mark in drawn for id in mark[0].split()}
+
+
+def test_harm_is_marked_once_where_it_begins(lossy: Rows, saved: Rows) -> None:
+    drawing = drawing_so_far(lossy, lossy, width=934, legend=False)
+    (harm,) = (mark for mark in marks(drawing) if mark[-1] == "harm")
+    assert {id.split(".")[0] for id in harm[0].split()} == {"6"}
+    assert "harm" not in [mark[-1] for mark in marks(timeline_drawing(saved))]
 
 
 def test_a_figure_without_words_beside_it_carries_none(lossy: Rows) -> None:

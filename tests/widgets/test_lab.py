@@ -51,6 +51,23 @@ def test_step_back_first_last_and_slider_agree(lab: Lab) -> None:
     assert lab.playback.at == 0
 
 
+def test_a_dense_picture_offers_all_its_arrows() -> None:
+    lab = Lab("hole-never-level")
+    lab.seek(13)
+
+    def arrows() -> int:
+        return sum(mark[-1] is True for mark in lab.picture.drawing["layout"]["meta"]["marks"])
+
+    few, (toggle,) = arrows(), lab.messages.box.children
+    assert toggle.description == "4 messages: show"
+    toggle.value = True
+    assert toggle.description == "4 messages: hide"
+    assert arrows() > few
+    toggle.value = False
+    assert arrows() == few
+    assert Lab("kafka-14139").messages.box.children == ()
+
+
 def test_verdict_transcript_and_picture_are_of_the_same_step(lab: Lab) -> None:
     lab.seek(6)
     assert "Step 6 of 11, request arrives" in text(lab.verdict.value)

@@ -13,12 +13,14 @@ from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.text_width import LINE_HEIGHT, height_of, width_of
 from .callouts import Flight, draw_callouts, draw_outcome, needs
 from .client_lanes import heads
-from .icons import draw_stroke, message_color
+from .icons import draw_end, draw_stroke, message_color
 from .lanes import Panel
 from .mask import from_moment
 
 ENDS_MIN = 34
 """Pixels of an arrow that stay visible on both sides of words that lie on it."""
+MARK = 13
+"""How many pixels of an arrow stay of a message that is only marked where it arrives."""
 _EPOCH = re.compile(r"(as epoch \d+|no epoch sent)")
 
 
@@ -42,18 +44,33 @@ def reserve(panel: Panel) -> None:
     """Keep the words of the lanes away from where the arrows will go, those of clients too."""
     for flight in flights(panel):
         panel.canvas.soft += [*_along(panel.canvas, flight), *_ends(panel.canvas, flight)]
+    for flight in map(end_piece, flights(panel, marked=True)):
+        panel.canvas.soft += _ends(panel.canvas, flight)
     panel.canvas.soft += heads(panel)
 
 
-def flights(panel: Panel) -> list[Flight]:
-    """The arrows of a panel, the most telling first."""
-    here = drawn_messages(panel.rows, panel.partition)
+def flights(panel: Panel, *, marked: bool = False) -> list[Flight]:
+    """The arrows of a panel, the most telling first; or those of messages that are only `marked`
+    where they arrive.
+    """
+    drawn = drawn_messages(panel.rows, panel.partition)
+    here = (m for m in drawn if (m.name in panel.marked) is marked)
     return [f for m in here if (f := _flight(panel, m)) is not None]
+
+
+def end_piece(flight: Flight) -> Flight:
+    """What is marked of an arrow: a short piece before its head, behind its tail on its way."""
+    piece = MARK if flight.y1 > flight.y0 else -MARK
+    if flight.message.fate == "in flight":
+        return flight._replace(x1=flight.x0, y1=flight.y0 + piece)
+    return flight._replace(x0=flight.x1, y0=flight.y1 - piece)
 
 
 def draw_messages(panel: Panel) -> None:
     """All arrows first, then their callouts, then labels where there is still room."""
     drawn = flights(panel)
+    for flight in flights(panel, marked=True):
+        draw_end(panel.canvas, end_piece(flight)[1:], flight.message.fate)
     for flight in drawn:
         draw_stroke(panel.canvas, flight.message, flight[1:])
     refused = [flight for flight in drawn if flight.message.fate == "refused"]

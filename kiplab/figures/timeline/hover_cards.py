@@ -40,7 +40,9 @@ def draw_lane_cards(panel: Panel) -> None:
         if start is not None and end is not None and panel.shows(message):
             x1 = panel.rows.meta.end if message.x_arrived is None else message.x_arrived
             card = folded(card_of(message, panel.rows.meta.number))
-            for share in (0, 0.2, 0.4, 0.6, 0.8, 1):
+            along = (0, 0.2, 0.4, 0.6, 0.8, 1)
+            piece = (0,) if message.fate == "in flight" else (1,)
+            for share in piece if message.name in panel.marked else along:
                 x = message.x_sent + (x1 - message.x_sent) * share
                 panel.canvas.card(x, start + (end - start) * share, card)
 

@@ -210,6 +210,17 @@ def draw_stroke(canvas: Canvas, message: MessageRow, ends: Ends, *, tailed: bool
             _refusal(canvas, *place, color, guarded=bool(message.guard))
 
 
+def draw_end(canvas: Canvas, ends: Ends, fate: str) -> None:
+    """A small grey head where a message arrives, a cross where it was lost, a line on its way."""
+    color = canvas.theme.muted
+    if fate == "dropped":
+        canvas.text(*ends[2:], "✕", color, anchor="center", size=canvas.sizes.small)
+        return
+    canvas.line(*ends, color, width=1.2)
+    if fate != "in flight":
+        canvas.head(*ends, color, size=7)
+
+
 def _direction(canvas: Canvas, ends: Ends) -> tuple[float, float]:
     """Of an arrow on the sheet, one pixel long."""
     across, down = canvas.px(ends[2]) - canvas.px(ends[0]), ends[3] - ends[1]

@@ -135,6 +135,8 @@ class Panel(NamedTuple):
     ticks: tuple[TickWord, ...]
     run: int = 0
     """Which of the runs of its picture it shows."""
+    marked: frozenset[str] = frozenset()
+    """The names of messages that are marked where they arrive and have no arrow."""
 
     def spans(self, lane: str, track: str) -> Iterator[columns.SpanRow]:
         """The spans of a track, those of other partitions left out."""

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, get_args
 from ...rows.client_requests import clients_shown, requests_about
 from ...rows.columns import QUEUE_FOR, MessageRow, Rows, has_zookeeper
 from ...rows.log_blocks import log_blocks
-from ...rows.message_paths import drawn_messages
+from ...rows.message_paths import drawn_messages, marked_messages
 from ..drawing.canvas import Canvas
 from ..drawing.text_width import LINE_HEIGHT, width_of
 from . import legend_samples as sample
@@ -48,6 +48,8 @@ def _signs(rows: Rows, partition: str) -> Iterator[str]:
     yield from _signs_of_nodes(rows, [s.flags for s in spans if s.track == "uptime"])
     clients = clients_shown(rows, partition)
     requests = (m for m in requests_about(rows, partition) if m.sender in clients)
+    if marked_messages(rows, partition):
+        yield "message marked"
     for message in (*drawn_messages(rows, partition), *requests):
         yield from _signs_of_message(message)
     for block in log_blocks(rows, partition):
@@ -188,6 +190,7 @@ MARKS: tuple[Mark, ...] = (
         ("message dropped", "┈✕", "lost message", sample.arrow(fate="dropped")),
         ("message guarded", "⛨", "refused by a guard", sample.arrow(fate="refused", guard="guard")),
         ("message refused", "⊘", "refused", sample.arrow(fate="refused")),
+        ("message marked", "↓", "metadata arrives", sample.arrives),
         ("message duplicate", "⇉", "sent again", sample.arrow(duplicate=True)),
         ("message previous", "◇→", "sender gone", sample.arrow(previous_incarnation=True)),
         (

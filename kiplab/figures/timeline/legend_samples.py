@@ -166,6 +166,12 @@ def head(swatch: Swatch) -> None:
     swatch.canvas.head(x, swatch.y - 6, x, swatch.y + 6, color, size=6)
 
 
+def arrives(swatch: Swatch) -> None:
+    """A message that is marked where it arrives."""
+    x = swatch.at(0.5)
+    icons.draw_end(swatch.canvas, (x, swatch.y - 6, x, swatch.y + 6), "delivered")
+
+
 def tails(swatch: Swatch) -> None:
     """Requests of this incarnation and of an earlier one, waiting."""
     for share, earlier in ((0.28, False), (0.72, True)):

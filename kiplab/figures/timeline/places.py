@@ -10,7 +10,7 @@ from typing import Any
 
 from ...rows.columns import STRIPS, ZOOKEEPER_LANE, Rows
 from ...rows.sentences import about
-from .arrows import flights
+from .arrows import end_piece, flights
 from .client_lanes import arrows_of
 from .lanes import Panel
 from .strips import places_of_others
@@ -32,7 +32,7 @@ def places_of(panel: Panel, sheet: Rows, axis: tuple[float, float]) -> dict[str,
         "lanes": [[thing, round(top), round(bottom)] for thing, top, bottom in _lanes(panel)],
         "arrows": [
             [f"message {flight.message.name}", *map(round, flight.ends(canvas))]
-            for flight in flights(panel)
+            for flight in (*flights(panel), *map(end_piece, flights(panel, marked=True)))
         ],
         "steps": [[sheet.meta.own(x)[0], round(canvas.px(x))] for x in range(sheet.meta.end)],
         "here": panel.rows.meta.end - 1,
@@ -62,11 +62,14 @@ IdsByPlace = dict[tuple[str, int], dict[str, None]]
 
 def event_marks(panel: Panel) -> Iterator[list[Any]]:
     """(ids, left, top, right, bottom) in pixels of every mark that is about something that
-    happened. An arrow goes from (left, top) to (right, bottom), and says so: True stands behind.
+    happened. An arrow goes from (left, top) to (right, bottom), and says so: True stands behind;
+    "harm" does where the first property broke, "hidden" behind an arrow that is only drawn while
+    its message is lit.
     """
     for flight in flights(panel):
         ids = filter(None, (flight.message.began, *flight.message.ended))
         yield [*_mark(panel, ids, *flight.ends(panel.canvas)), True]
+    yield from _marked(panel)
     for message, _, y0, y1 in arrows_of(panel):
         px = panel.canvas.px(message.x_sent)
         yield [*_mark(panel, message.ended, px, y0, px, y0 if y1 is None else y1), True]
@@ -79,6 +82,15 @@ def event_marks(panel: Panel) -> Iterator[list[Any]]:
                 yield _mark(panel, causes, x0, y0, x1, y1)
     yield from _lane_marks(panel, happened)
     yield from _others(panel)
+
+
+def _marked(panel: Panel) -> Iterator[list[Any]]:
+    """Messages that are marked where they arrive, and their arrows."""
+    for flight in flights(panel, marked=True):
+        ids = [*filter(None, (flight.message.began, *flight.message.ended))]
+        px, y0, _, y1 = end_piece(flight).ends(panel.canvas)
+        yield _mark(panel, ids, px - HALF, min(y0, y1), px + HALF, max(y0, y1))
+        yield [*_mark(panel, ids, *flight.ends(panel.canvas)), "hidden"]
 
 
 def _mark(
@@ -105,6 +117,7 @@ def _lane_marks(panel: Panel, place: IdsByPlace) -> Iterator[list[Any]]:
     """The columns of brokers and records in which something happened; ticks."""
     canvas, lanes = panel.canvas, panel.lanes
     heights = {**lanes.brokers, "records": lanes.records}
+    first = min((x for lane, x in place if lane == "records"), default=-1)
     for (lane, x), ids in place.items():
         px = canvas.px(x)
         if lane == ZOOKEEPER_LANE or lane.startswith("controller"):
@@ -112,7 +125,8 @@ def _lane_marks(panel: Panel, place: IdsByPlace) -> Iterator[list[Any]]:
             if y is not None:
                 yield _mark(panel, ids, px - HALF, y - HALF, px + HALF, y + HALF)
         elif lane in heights:
-            yield _mark(panel, ids, px, heights[lane][0], canvas.px(x + 1), heights[lane][1])
+            mark = _mark(panel, ids, px, heights[lane][0], canvas.px(x + 1), heights[lane][1])
+            yield [*mark, "harm"] if (lane, x) == ("records", first) else mark
 
 
 def _others(panel: Panel) -> Iterator[list[Any]]:

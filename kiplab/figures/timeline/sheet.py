@@ -6,6 +6,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ...rows.columns import Rows, broker_lane, has_zookeeper, queues_in, tells_epochs
+from ...rows.message_paths import marked_messages
 from ...rows.metric_readings import MetricChoice
 from ...rows.view import views
 from ..drawing.canvas import Canvas, safe, wrapped_safe
@@ -40,7 +41,8 @@ class PictureOptions(msgspec.Struct, frozen=True, kw_only=True):
     `fold`, `kinds` and `between` are as for `view.view`: quiet stretches folded (None: where there
     is no room), messages of some kinds only, a range of moments. `metrics` draws Kafka's metrics
     below the lanes: those that move (True), all that this release has ("all"), or those that are
-    named. `legend` explains the marks that occur, below the axis.
+    named. `legend` explains the marks that occur, below the axis. `every_message` has an arrow also
+    where there are so many that metadata is marked where it arrives.
     """
 
     partition: str | None = None
@@ -53,6 +55,7 @@ class PictureOptions(msgspec.Struct, frozen=True, kw_only=True):
     width: int | None = None
     height: int | None = None
     legend: bool = True
+    every_message: bool = False
 
     def views(self, runs: Sequence[Rows]) -> tuple[Rows, ...]:
         """The runs as they are drawn, folded where a moment would have too few pixels."""
@@ -113,12 +116,18 @@ def draw_badge(canvas: Canvas) -> float:
 
 
 def draw_panel(
-    canvas: Canvas, runs: Sequence[Rows], run: int, partition: str | None, top: float, title: str
+    canvas: Canvas,
+    runs: Sequence[Rows],
+    run: int,
+    place: tuple[str, float],
+    title: str,
+    *,
+    every_message: bool,
 ) -> Panel:
     """One of the runs of a picture, back to front; as roomy as all of them need, so that twins are
-    alike.
+    alike. `place` is the partition and where it begins; `every_message` as in PictureOptions.
     """
-    rows, name = runs[run], followed_partition(partition, runs[run])
+    rows, (name, top) = runs[run], place
     tiled = any(map(tells_epochs, runs))
     planned = lanes(
         top,
@@ -133,7 +142,8 @@ def draw_panel(
     )
     words, _ = controller_lane.tick_words(canvas, rows, name)
     roomy = strips.with_room(planned, rows, name)
-    panel = Panel(canvas, rows, name, roomy, words, run)
+    marked = () if every_message else marked_messages(rows, name, *runs)
+    panel = Panel(canvas, rows, name, roomy, words, run, frozenset(m.name for m in marked))
     arrows.reserve(panel)
     strips.draw_grid(panel)
     draw_folds(panel)

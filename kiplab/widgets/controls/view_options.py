@@ -6,14 +6,31 @@ from typing import Any
 from ...plays.stage import Stage
 from ...rows.columns import Rows, api_name
 from ...rows.view import kinds_in
-from ..elements.kinds import Slider
+from ..elements.kinds import Slider, ToggleButton
 from ..elements.labelled import button, checkbox, column, dropdown, row, watch, words
 from ..markup import muted
+from ..view_model import ViewModel
 from .actions import LabLike
 
 _METRICS = "Metrics an operator would see"
 _MARGIN = "2px 18px 2px 2px"
 _FOLD = "Fold quiet steps where there is no room for every step"
+
+
+class MessageSwitch:
+    """`box` has a toggle where the picture marks messages where they arrive: it shows arrows."""
+
+    def __init__(self, view: ViewModel, change: Callable[[dict[str, Any]], None]) -> None:
+        self._view, self.box = view, row(())
+        self.toggle = ToggleButton(tooltip="Metadata is marked where it arrives: show every arrow")
+        watch(self.toggle, "value", lambda shown: change({"every_message": shown}))
+
+    def show(self) -> None:
+        """Follow the Lab."""
+        count, shown = self._view.count_of_marked(), self._view.options.get("every_message", False)
+        self.toggle.description = f"{count} messages: {'hide' if shown else 'show'}"
+        self.toggle.value = shown
+        self.box.children = (self.toggle,) if count else ()
 
 
 class ViewControls:
