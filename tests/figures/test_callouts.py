@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import kiplab
+from kiplab.figures.drawing.theme import LIGHT
 from kiplab.figures.timeline.callouts import callout_lines
 from kiplab.figures.timeline.icons import SHIELD_ROOM
 from kiplab.figures.timeline.ladder import ladder_drawing
@@ -55,8 +56,8 @@ def explained(*runs: Rows) -> int:
 
 
 def said(figure: Any) -> list[list[str]]:
-    """The lines of every callout."""
-    found = (word.text for word in words(figure) if word.text.startswith(SIGNS))
+    """The lines of every callout, an error's name on one of them."""
+    found = (w.text.replace("_<br>", "_") for w in words(figure) if w.text.startswith(SIGNS))
     return [text.split("<br>") for text in found]
 
 
@@ -151,6 +152,17 @@ def test_refusals_at_one_moment_stand_apart() -> None:
         figure = timeline_drawing(small_plays.play(text), width=width)
         assert named(figure) == wanted(small_plays.play(text))
         assert unreadable(figure) == []
+
+
+def test_boxes_leave_the_arrows_of_other_requests_free() -> None:
+    figure = timeline(rows_on("alter-partition-mended", "3.5"), width=934)
+    boxes = [s for s in figure.layout.shapes if (s.name or "").startswith("callout")]
+    low = figure.layout.shapes[[s.fillcolor for s in figure.layout.shapes].index(LIGHT.tile)].y0
+    assert len(boxes) == 5
+    for box in boxes:
+        own = float(box.name.rpartition(" ")[2])
+        covering = [x for x in (1, 2, 3, 4, 6) if box.x0 < x < box.x1 and x != own]
+        assert (covering, box.y1 < low) == ([], True)
 
 
 def test_boxes_stay_on_the_plot() -> None:

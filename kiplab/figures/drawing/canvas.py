@@ -223,6 +223,10 @@ class Canvas:
             return False
         return not any(box.overlaps(other) for other in (*self.taken, *self.soft))
 
+    def is_crossed(self, box: Box) -> bool:
+        """Whether an arrow will go through it."""
+        return any(box.overlaps(other) for other in self.soft)
+
     def keep(self, x0: float, x1: float, y0: float, y1: float, pad: float = 0) -> None:
         """Keep words away from between two moments, and `pad` pixels beside them."""
         self.taken.append(Box(self.px(x0) - pad, y0, self.px(x1) + pad, y1))

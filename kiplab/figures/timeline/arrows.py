@@ -43,7 +43,7 @@ def loudness(canvas: Canvas, rows: Rows, partition: str) -> str:
 def reserve(panel: Panel) -> None:
     """Keep the words of the lanes away from where the arrows will go, those of clients too."""
     for flight in flights(panel):
-        panel.canvas.soft += [*_along(panel.canvas, flight), *_ends(panel.canvas, flight)]
+        panel.canvas.soft += [*flight.shaft(panel.canvas), *_ends(panel.canvas, flight)]
     for flight in map(end_piece, flights(panel, marked=True)):
         panel.canvas.soft += _ends(panel.canvas, flight)
     panel.canvas.soft += heads(panel)
@@ -131,15 +131,6 @@ def _end_of(panel: Panel, node: str, other: str, x: int) -> float | None:
     return lanes.y(node)
 
 
-def _along(canvas: Canvas, flight: Flight) -> Iterator[Box]:
-    """Small boxes on the arrow, so that words keep away from it."""
-    left, y0, right, y1 = flight.ends(canvas)
-    steps = int(max(right - left, abs(y1 - y0)) / 10) + 1
-    for n in range(steps + 1):
-        px, y = left + (right - left) * n / steps, y0 + (y1 - y0) * n / steps
-        yield Box(px - 2, y - 2, px + 2, y + 2)
-
-
 def _ends(canvas: Canvas, flight: Flight) -> Iterator[Box]:
     """The arrow's head with the sign before it, and its tail: what tells it from the others."""
     length = hypot(canvas.px(flight.x1) - canvas.px(flight.x0), flight.y1 - flight.y0) or 1
@@ -183,7 +174,7 @@ def _on_arrow(panel: Panel, flight: Flight, text: str, size: float) -> Iterator[
     across = abs(canvas.px(flight.x1) - canvas.px(flight.x0))
     if flight.y0 == flight.y1 or (wide + 2 * ENDS_MIN) > across:
         return
-    own = {*_along(canvas, flight), *_ends(canvas, flight)}
+    own = {*flight.shaft(canvas), *_ends(canvas, flight)}
     others = [box for box in canvas.soft if box not in own]
     lowest = min(top for top, _ in panel.lanes.brokers.values())
     for share in (0.5, 0.45, 0.55, 0.4, 0.6, 0.35, 0.65):

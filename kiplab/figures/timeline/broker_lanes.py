@@ -18,6 +18,8 @@ _PAD, EPOCH_STEP = 8, 12
 """Pixels: before words, and from one place that is tried for a broker epoch to the next."""
 THIN_SHIFT = 84
 """Pixels that the words behind a broker epoch are from where it begins."""
+FARTHER = 24
+"""Pixels from one place that is tried for the words of a role to the next."""
 GAPS = {"disk replaced": "⌀", "tail lost": "⌀"}
 _SIGN, _STEP = 14, 12
 
@@ -95,12 +97,14 @@ def _say_role(panel: Panel, span: SpanRow) -> None:
         return
     half = canvas.sizes.band / 2
     canvas.keep(span.x0, span.x1, y - half, y + half)
-    place = next(_places_of_role(panel, span, candidates), None)
-    if place is None:
+    places, size = [*_places_of_role(panel, span, candidates)], canvas.sizes.text
+    if not places:
         return
-    text, left, x0, low = place
-    size, at = canvas.sizes.text, canvas.at(left)
-    box = canvas.box_of(at, y, text, size)
+    # Where no arrow goes through the words, if there is such a place.
+    boxes = [canvas.box_of(canvas.at(left), y, text, size) for text, left, *_ in places]
+    n = next((n for n, box in enumerate(boxes) if not canvas.is_crossed(box)), 0)
+    (text, left, x0, low), box = places[n], boxes[n]
+    at = canvas.at(left)
     fences = panel.spans(span.lane, "fenced")
     hatched = any(canvas.px(f.x0) < box.x1 and box.x0 < canvas.px(f.x1) for f in fences)
     if span.value == "proposed" or "lacks committed" in span.flags or low or hatched:
@@ -113,8 +117,8 @@ def _places_of_role(
     panel: Panel, span: SpanRow, candidates: list[str]
 ) -> Iterator[tuple[str, float, int, bool]]:
     """(words, pixels from the left, from which moment they are known, whether the band is low
-    there): at the beginning of a piece of the band, behind the sign of a fence, and clear of the
-    gate at its end.
+    there): at the beginning of a piece of the band, behind the sign of a fence, further on, and
+    clear of the gate at its end.
     """
     canvas, size = panel.canvas, panel.canvas.sizes.text
     gates = [canvas.px(fence.x1) for fence in panel.rows.gates(span.lane)]
@@ -127,7 +131,8 @@ def _places_of_role(
     for x0, x1, low in _pieces(panel, span):
         start, end = canvas.px(x0), canvas.px(x1)
         behind = [gate for gate in gates if start < gate < end]
-        for text, left in product(candidates, [start + sign, *behind]):
+        farther = range(round(start + sign) + FARTHER, round(end), FARTHER)
+        for text, left in product(candidates, [start + sign, *behind, *farther]):
             stop = min((g - icons.GATE for g in gates if left < g <= end), default=end)
             if left + 1.6 * _PAD + width_of(text, size) <= stop:
                 since = x0 if left == start + sign else round(canvas.at(left))
@@ -275,6 +280,9 @@ def _down(panel: Panel, span: SpanRow) -> None:
     full = f"{sign} {span.text}".strip()
     text = first_fit([full], room, size) or wrapped(full, room, size) or ""
     if text and text.count("<br>") < 3:
+        farther = range(round(left), round(left + room - width_of(text, size)) + 1, _STEP)
+        boxes = ((px, canvas.box_of(canvas.at(px), y, text, size)) for px in farther)
+        left = next((px for px, box in boxes if not canvas.is_crossed(box)), left)
         canvas.text(canvas.at(left), y, text, theme.muted, size=size, since=span.x0)
     elif sign:
         # Beside the cross of the crash, or above it where the gap is narrow.

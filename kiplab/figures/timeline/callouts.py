@@ -1,6 +1,8 @@
 """The receiver's answer: a box for a refusal, a line for an acceptance."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
 from typing import NamedTuple
 
 from ...rows.columns import MessageRow
@@ -14,8 +16,11 @@ NEAR = 16
 """Pixels from the arrow's head from which a line leads to the box."""
 OUTCOME_SHARE = 1.2
 """How many moments the words of an acceptance may be wide."""
-_BANDS, _SHAFTS = 35.0, 18.0
+_BANDS, _SHAFTS = 45.0, 60.0
 """What it costs to stand on bands and tiles, and on the shafts of arrows."""
+_BROKEN = 25.0
+"""What it costs to say less, in more lines."""
+_PARTS = re.compile(r"[^ _]+[ _]?")
 _WHOLE, _COMPARED, _ANY = 110.0, 260.0, 9999.0
 """What all lines may cost, and the first two; the error's name is said at any cost."""
 STEP = 5
@@ -51,6 +56,14 @@ class Flight(NamedTuple):
         """Pixels of the point so far along the arrow."""
         left, right = canvas.px(self.x0), canvas.px(self.x1)
         return left + (right - left) * share, self.y0 + (self.y1 - self.y0) * share
+
+    def shaft(self, canvas: Canvas) -> Iterator[Box]:
+        """Small boxes on the arrow, so that words keep away from it."""
+        left, y0, right, y1 = self.ends(canvas)
+        steps = int(max(right - left, abs(y1 - y0)) / 10) + 1
+        for n in range(steps + 1):
+            px, y = self.on(canvas, n / steps)
+            yield Box(px - 2, y - 2, px + 2, y + 2)
 
 
 class Callout(NamedTuple):
@@ -131,17 +144,22 @@ class Ground(NamedTuple):
         self, refusal: Flight, lines: Sequence[str], others: list[Box], limit: float
     ) -> Callout | None:
         """The best place below `limit`, of those that cover nothing or as little as possible; of
-        lines and the same with what was compared on two, the latter only if that is cheaper.
+        lines, the same with what was compared on two, and what fits between two moments, the
+        latter only if that is cheaper.
         """
         best: Callout | None = None
         apart = [Box(b.x0 - _PAD, b.y0 - _PAD, b.x1 + _PAD, b.y1 + _PAD) for b in others]
-        versions = (self.outline(refusal, version) for version in (lines, _narrow(lines)))
-        for outline in dict.fromkeys(versions):
-            for extra, obstacles in self.layers:
-                callout = self.nearest(outline, obstacles + apart, limit - extra)
-                if callout is not None:
-                    limit = callout.cost + extra
-                    best = callout._replace(cost=limit)
+        own = {*refusal.shaft(self.canvas)}
+        between = _between(lines, self.canvas.unit - 2 * (GAP + _PAD), self.canvas.sizes.small)
+        versions = ((lines, 0.0), (_narrow(lines), 0.0), (between, _BROKEN))
+        outlines = ((self.outline(refusal, each), cost) for each, cost in versions)
+        for (outline, less), (layer, obstacles) in product(outlines, self.layers):
+            extra = layer + less
+            others_here = [box for box in obstacles if box not in own]
+            callout = self.nearest(outline, others_here + apart, limit - extra)
+            if callout is not None:
+                limit = callout.cost + extra
+                best = callout._replace(cost=limit)
         return best
 
     def at_the_head(self, refusal: Flight, lines: Sequence[str]) -> Callout:
@@ -213,14 +231,29 @@ def _with_names(ground: Ground, refusals: Sequence[Flight]) -> list[Callout]:
 
 def _narrow(lines: Sequence[str]) -> list[str]:
     """What was compared on two lines: ``broker 2: request 41,``; ``registered 57``."""
-    return [part for line in lines for part in line.replace(", ", ",\n").split("\n")]
+    return [line.replace(", ", ",\n") for line in lines]
+
+
+def _between(lines: Sequence[str], room: float, size: float) -> list[str]:
+    """The error and what was compared, broken at blanks and within the error's name, so that
+    others' arrows stay clear.
+    """
+    broken = []
+    for line in lines[:2]:
+        rows = [""]
+        for part in _PARTS.findall(line):
+            if len(rows[-1]) > len("⊘ ") and width_of(f"{rows[-1]}{part}", size) > room:
+                rows.append("")
+            rows[-1] += part
+        broken.append("\n".join(row.rstrip(" ") for row in rows))
+    return broken
 
 
 def _markup(lines: Sequence[str]) -> str:
     """The error bold, the rule slanted."""
     first, *rest = (safe(line) for line in lines)
     rest = [f"<i>{line}</i>" if " · " in line else line for line in rest]
-    return "<br>".join([f"<b>{first}</b>", *rest])
+    return "<br>".join([f"<b>{first}</b>", *rest]).replace("\n", "<br>")
 
 
 def _lead(canvas: Canvas, refusal: Flight, box: Box) -> None:

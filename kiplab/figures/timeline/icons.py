@@ -214,7 +214,8 @@ def draw_end(canvas: Canvas, ends: Ends, fate: str) -> None:
     """A small grey head where a message arrives, a cross where it was lost, a line on its way."""
     color = canvas.theme.muted
     if fate == "dropped":
-        canvas.text(*ends[2:], "✕", color, anchor="center", size=canvas.sizes.small)
+        middle = (ends[1] + ends[3]) / 2
+        canvas.text(ends[2], middle, "✕", color, anchor="center", size=canvas.sizes.small)
         return
     canvas.line(*ends, color, width=1.2)
     if fate != "in flight":
