@@ -128,7 +128,10 @@ const lightUp = (root, { picture, at, reached, run, go }) => {
   };
 
   const handlers = {
-    pointerover: (event) => light("words", lineOf(event)),
+    pointerover(event) {
+      clearBoxes(event.target.closest?.(".js-plotly-plot"));
+      light("words", lineOf(event));
+    },
     pointermove: (event) => light("picture", inPicture(event)),
     pointerleave() {
       light("words", null);

@@ -2,6 +2,7 @@
 // mark is about: "6.2" is the second event of step 6, "6" all of step 6, "b6.2" an event of the second
 // run. Words say the same of themselves, in data-about.
 const ARROW_NEAR = 8; // pixels from an arrow that still are the arrow
+const SIGN = 26; // pixels from a box to the far side of the arrow's head and its shield
 const HALO_GAP = 3; // pixels from a mark to the line around it
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -95,6 +96,40 @@ const boxAround = ({ x0, y0, x1, y1, slanted }) => {
     x: -gap, y: -gap, width: wide + 2 * gap, height: high + 2 * gap, rx: gap,
     transform: `translate(${x0} ${y0}) rotate(${turn})`,
   };
+};
+
+// By how much a card moves to leave a box free: the shortest way that stays inside the picture.
+const wayOff = (card, box, { width, height }) => {
+  const off = card.x1 < box.x0 || box.x1 < card.x0 || card.y1 < box.y0 || box.y1 < card.y0;
+  const ways = [
+    [0, box.y0 - card.y1], [0, box.y1 - card.y0], [box.x0 - card.x1, 0], [box.x1 - card.x0, 0],
+  ];
+  const isInside = ([x, y]) => card.x0 + x >= 0 && card.y0 + y >= 0
+    && card.x1 + x <= width && card.y1 + y <= height;
+  if (off) return undefined;
+  return ways.filter(isInside).sort((one, other) => Math.hypot(...one) - Math.hypot(...other))[0];
+};
+
+// Hover cards of plotly's leave the boxes free that say why something was refused.
+const heard = new WeakSet();
+const clearBoxes = (plot) => {
+  if (!plot?.on || heard.has(plot)) return;
+  heard.add(plot);
+  plot.on("plotly_hover", () => {
+    const { shapes, xaxis, width } = plot.layout;
+    const sheet = plot.querySelector(".main-svg").getBoundingClientRect();
+    const [scale, unit] = [width / sheet.width, width / (xaxis.range[1] - xaxis.range[0])];
+    const px = (x) => (x - xaxis.range[0]) * unit;
+    const boxes = (shapes ?? []).filter((s) => s.name?.startsWith("callout") && s.visible !== false)
+      .map(({ x0, y0, x1, y1 }) => ({ x0: px(x0) - SIGN, y0: y0 - SIGN, x1: px(x1), y1 }));
+    for (const card of plot.querySelectorAll(".hoverlayer .hovertext")) {
+      const { left, top, right, bottom } = card.getBoundingClientRect();
+      const [x0, x1] = [left, right].map((at) => (at - sheet.left) * scale);
+      const [y0, y1] = [top, bottom].map((at) => (at - sheet.top) * scale);
+      const way = boxes.map((box) => wayOff({ x0, y0, x1, y1 }, box, plot.layout)).find(Boolean);
+      if (way) card.setAttribute("transform", `translate(${way}) ${card.getAttribute("transform")}`);
+    }
+  });
 };
 
 const outline = (mark, kind) => svgPart(

@@ -44,9 +44,15 @@ def transcript(stage: Stage, *, every: bool = False) -> str:
 
 def lines_of(stage: Stage, performed: Performed, *, every: bool = False) -> Iterator[str]:
     """The line of the play, then what followed from it."""
-    yield f"{performed.moment:>3}  {performed.statement.text}"
+    yield f"{number_of(stage, performed):>3}  {performed.statement.text}"
     for _, line in event_lines(stage, performed, every=every):
         yield f"     {line}"
+
+
+def number_of(stage: Stage, performed: Performed) -> str:
+    """The number of a step before its first line; nothing before others, such as after a hold."""
+    first = next(p for p in stage.performed if p.moment == performed.moment)
+    return str(performed.moment) if first is performed else ""
 
 
 def event_lines(

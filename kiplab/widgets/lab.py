@@ -34,7 +34,7 @@ WIDTH, TRANSCRIPT_HEIGHT = 840, 300
 """Pixels; a notebook beside the list of files has that much room on a screen of 1280. It fills the
 room of the page once that is known.
 """
-WIDTHS = (480, 1500)
+WIDTHS = (440, 1500)
 _SIGNS = "What the signs in the picture mean"
 _LOGS = "The logs of all replicas side by side, where they part"
 _LOG = getLogger(__name__)

@@ -10,7 +10,7 @@ from ..plays import verdict as verdicts
 from ..plays.play_errors import PlayError
 from ..plays.stage import Performed, Stage
 from ..plays.step_story import story_of
-from ..plays.transcript import event_lines
+from ..plays.transcript import event_lines, number_of
 from ..protocol.ids import NO_LEADER, broker_list
 from .elements.labelled import words
 from .history_tree.branch_tree import Tree
@@ -100,7 +100,8 @@ def _group(stage: Stage, moment: int, at: int) -> str:
 
 def _lines(stage: Stage, performed: Performed) -> Iterator[str]:
     moment, text = performed.moment, escape(" ".join(performed.statement.text.split()))
-    yield f'<div data-about="{moment}"><b>{moment} {text}</b></div>'
+    number = number_of(stage, performed) if moment else ""
+    yield f'<div data-about="{moment}"><b>{number} {text}</b></div>'
     for id, line in event_lines(stage, performed):
         yield f'<div class="kiplab-line" data-about="{id}">{escape(line)}</div>'
 

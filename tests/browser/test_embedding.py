@@ -201,6 +201,35 @@ def test_words_and_picture_light_each_other_up_and_can_be_searched(
     assert watched.complaints == []
 
 
+def test_a_card_leaves_the_box_of_a_refusal_free(watched: Watched, folder: Path) -> None:
+    page = watched.open(folder / "twin.html", "#step=6")
+    expect_shown(page, 6, "request arrives")
+    for share in (0.2, 0.6, 0.95):
+        page.mouse.move(0, 0)
+        page.mouse.move(*page.evaluate(ON_AN_ARROW, share))
+        page.locator(".hoverlayer .hovertext").first.wait_for()
+        assert page.evaluate(COVERED_BOXES) == 0
+    assert watched.complaints == []
+
+
+ON_AN_ARROW = """(share) => {
+  const plot = document.querySelector('#kiplab-plot');
+  const { left, top } = plot.getBoundingClientRect();
+  const arrows = plot.layout.meta.marks.filter(([about, ...mark]) => mark[4] === true);
+  const [, x0, y0, x1, y1] = arrows.find(([about]) => about.startsWith('b'));
+  return [left + x0 + (x1 - x0) * share, top + y0 + (y1 - y0) * share];
+}"""
+COVERED_BOXES = """() => {
+  const plot = document.querySelector('#kiplab-plot');
+  const card = plot.querySelector('.hoverlayer .hovertext').getBoundingClientRect();
+  const boxes = [...plot.querySelectorAll('.shapelayer path')].filter((path) =>
+    plot.layout.shapes[path.dataset.index]?.name?.startsWith('callout'));
+  if (!boxes.length) throw new Error('there is no box to cover');
+  return boxes.map((box) => box.getBoundingClientRect()).filter((box) => box.left < card.right
+    && card.left < box.right && box.top < card.bottom && card.top < box.bottom).length;
+}"""
+
+
 def test_the_address_brings_a_reader_back_to_the_step(watched: Watched, folder: Path) -> None:
     page = watched.open(folder / "single.html", "#step=6")
     expect_shown(page, 6, "request arrives")

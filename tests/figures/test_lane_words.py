@@ -9,12 +9,14 @@ from kiplab.figures.drawing.canvas import Box
 from kiplab.figures.drawing.theme import LIGHT
 from kiplab.figures.timeline import lane_marks
 from kiplab.figures.timeline.arrows import ENDS_MIN
+from kiplab.figures.timeline.axis import labels
 from kiplab.figures.timeline.icons import LATE
 from kiplab.figures.timeline.log_ends import DENSE_BELOW
+from kiplab.figures.timeline.sheet import PictureOptions
 from kiplab.figures.timeline.whole_runs import timeline
 from kiplab.plays.library import names
 from kiplab.rows.columns import Rows
-from tests.figures.boxes import TAG, scale, texts, words
+from tests.figures.boxes import TAG, scale, so_far, texts, words
 from tests.figures.small_plays import PAIR, WIPED, play, shapes
 from tests.kafka_14139 import rows_on
 from tests.repeated import in_long
@@ -147,3 +149,27 @@ def test_no_word_stands_on_the_line_of_a_log_where_moments_are_narrow() -> None:
         middle = (word.box.y0 + word.box.y1) / 2
         on = [t for t in tiles if t.x0 <= word.box.x0 <= t.x1 and t.y0 < middle < t.y1]
         assert not [t for t in on if middle > t.y1 - 12], word.text
+
+
+def test_no_arrow_goes_through_what_a_replica_lacks() -> None:
+    figure = timeline(rows_on("hole-never-level", "3.5"), width=934)
+    (word,) = [w for w in words(figure) if w.text == "in ISR, lacks offset 101"]
+    left, unit = scale(figure)
+    arrows = [s for s in figure.layout.shapes if s.type == "line" and s.line.dash == LATE]
+    assert len(arrows) > 1
+    for arrow in arrows:
+        for n in range(101):
+            x = (arrow.x0 + (arrow.x1 - arrow.x0) * n / 100 - left) * unit
+            y = arrow.y0 + (arrow.y1 - arrow.y0) * n / 100
+            assert not Box(x, y, x + 0.1, y + 0.1).overlaps(word.box)
+
+
+def test_labels_that_find_no_room_are_counted() -> None:
+    rows = rows_on("unclean-election", "3.5")
+    figure = timeline(rows, width=900)
+    assert not [text for text in texts(figure) if "more on hover" in text]
+    sheet = so_far(rows, rows, width=900, low=2)
+    (said,) = [text for text in texts(sheet) if "more on hover" in text]
+    moments = [m.label for m in rows.moments if m.line]
+    shown = labels(PictureOptions(width=900).canvas(rows, low=1), rows.moments, 2)
+    assert said == f"{len(moments) - len(shown)} more on hover"

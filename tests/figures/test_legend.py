@@ -50,6 +50,13 @@ def test_ids_and_words_are_each_used_once() -> None:
     assert len({mark.words for mark in MARKS}) == len(MARKS)
 
 
+def test_signs_in_words_are_in_every_font() -> None:
+    """Of Unicode's technical and miscellaneous signs only those that pictures are written with."""
+    used = {sign for mark in MARKS for sign in mark.glyph if "\u2300" <= sign < "\u2500"}
+    used |= {sign for mark in MARKS for sign in mark.glyph if sign >= "\u2600"}
+    assert used == {"⌀", "★", "☆", "☒", "✓", "✕"}
+
+
 def test_only_what_occurs_is_explained() -> None:
     assert legend_words(play(NOT_PROPOSED)) == [
         ("★", "leader"),
@@ -58,7 +65,7 @@ def test_only_what_occurs_is_explained() -> None:
         ("◆", "caught up"),
         ("◇", "not proposed"),
         ("▏", "be: broker epoch"),
-        ("⛔", "fenced"),
+        ("▒", "fenced"),
         ("✕", "down"),
         ("┼", "metadata record"),
         ("●", "safe"),

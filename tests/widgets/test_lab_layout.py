@@ -58,7 +58,7 @@ def test_the_picture_is_as_wide_as_there_is_room_and_low_in_a_low_window(lab: La
         lab.seek(step)
         assert size()[0] == 1100
     hear(lab, {"room": {"width": 300, "height": 900}})
-    assert size()[0] == 480
+    assert size()[0] == 440
     hear(lab, {"room": {"width": 3_000, "height": 900}})
     assert size()[0] == 1_500
 

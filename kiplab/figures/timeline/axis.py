@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ...rows.columns import Meta, MomentRow, Rows
 from ..drawing.canvas import Box, Canvas, safe_lines
-from ..drawing.text_width import height_of, width_of, wrapped
+from ..drawing.text_width import first_fit, height_of, width_of, wrapped
 from .hover_cards import folded
 
 LINES_MAX, ROWS_MAX, SENTENCES_MAX = 3, 3, 7
@@ -105,8 +105,17 @@ def draw_axis(
             canvas.line(x, first + 2, x, y, theme.grid)
         middle = y + height_of(text, size) / 2
         canvas.text(x, middle, safe_lines(text), theme.muted, size=size, anchor="center")
+    left = sum(bool(m.line and m.label) for m in rows.moments) - len(placed)
+    if left:
+        names = first_fit(_left_out(left), canvas.sizes.left - 16, size)
+        canvas.margin(top, names, theme.muted, size=size)
     _cards(canvas, happened, top)
     return first + (1 + max((label.row for label in placed), default=0)) * height
+
+
+def _left_out(count: int) -> tuple[str, ...]:
+    """What the margin says of labels that found no room, from long to short."""
+    return f"{count} more on hover", f"{count} more", f"+{count}"
 
 
 def draw_numbers(canvas: Canvas, meta: Meta, y: float, happened: Meta) -> None:

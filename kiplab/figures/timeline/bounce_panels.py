@@ -60,7 +60,7 @@ def bounce_drawing(
 ) -> Json:
     """Each pair as a lettered row of two small panels, off and on, as plotly's data and layout.
 
-    `width` is in pixels, at least 480, by default 980; below 760 off stands over on. `theme` is
+    `width` is in pixels, at least 440, by default 980; below 760 off stands over on. `theme` is
     "light" or "dark". Raises ValueError for another theme, for no pair at all, or for a partition
     that a run has not.
     """

@@ -101,9 +101,11 @@ def _say_role(panel: Panel, span: SpanRow) -> None:
     if not places:
         return
     # Where no arrow goes through the words, if there is such a place.
-    boxes = [canvas.box_of(canvas.at(left), y, text, size) for text, left, *_ in places]
+    text = places[0][0]
+    alike = [place for place in places if place[0] == text]
+    boxes = [canvas.box_of(canvas.at(left), y, text, size) for _, left, *_ in alike]
     n = next((n for n, box in enumerate(boxes) if not canvas.is_crossed(box)), 0)
-    (text, left, x0, low), box = places[n], boxes[n]
+    (_, left, x0, low), box = alike[n], boxes[n]
     at = canvas.at(left)
     fences = panel.spans(span.lane, "fenced")
     hatched = any(canvas.px(f.x0) < box.x1 and box.x0 < canvas.px(f.x1) for f in fences)

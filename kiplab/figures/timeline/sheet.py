@@ -16,7 +16,7 @@ from . import arrows, broker_lanes, client_lanes, controller_lane, hover_cards, 
 from .lanes import Panel, lanes
 from .places import event_marks
 
-WIDTH, WIDTH_MIN = 980, 480
+WIDTH, WIDTH_MIN = 980, 440
 MOMENT_MIN = 30
 """Pixels that a moment needs; where each has as many, nothing is folded unasked."""
 TALK = {"silent": 24, "messages": 50, "refusals": 70, "crowded": 118}
@@ -36,7 +36,7 @@ class PictureOptions(msgspec.Struct, frozen=True, kw_only=True):
     theme, a kind, a metric or a range that there is none of.
 
     `partition` is the one drawn, by default the one with the most events. `theme` is "light" or
-    "dark". `width` is in pixels, at least 480, by default 980; `height` too, and is at least what
+    "dark". `width` is in pixels, at least 440, by default 980; `height` too, and is at least what
     the lanes need. With `until`, what comes after that moment is masked and the verdict hidden.
     `fold`, `kinds` and `between` are as for `view.view`: quiet stretches folded (None: where there
     is no room), messages of some kinds only, a range of moments. `metrics` draws Kafka's metrics
