@@ -98,36 +98,24 @@ const boxAround = ({ x0, y0, x1, y1, slanted }) => {
   };
 };
 
-// By how much a card moves to leave a box free: the shortest way that stays inside the picture.
-const wayOff = (card, box, { width, height }) => {
-  const off = card.x1 < box.x0 || box.x1 < card.x0 || card.y1 < box.y0 || box.y1 < card.y0;
-  const ways = [
-    [0, box.y0 - card.y1], [0, box.y1 - card.y0], [box.x0 - card.x1, 0], [box.x1 - card.x0, 0],
-  ];
-  const isInside = ([x, y]) => card.x0 + x >= 0 && card.y0 + y >= 0
-    && card.x1 + x <= width && card.y1 + y <= height;
-  if (off) return undefined;
-  return ways.filter(isInside).sort((one, other) => Math.hypot(...one) - Math.hypot(...other))[0];
-};
-
 // Hover cards of plotly's leave the boxes free that say why something was refused.
-const heard = new WeakSet();
+const answering = new WeakSet();
 const clearBoxes = (plot) => {
-  if (!plot?.on || heard.has(plot)) return;
-  heard.add(plot);
+  if (!plot?.on || answering.has(plot)) return;
+  answering.add(plot);
   plot.on("plotly_hover", () => {
-    const { shapes, xaxis, width } = plot.layout;
+    const isBox = ({ dataset }) => plot.layout.shapes[dataset.index]?.name?.startsWith("callout");
+    const boxes = [...plot.querySelectorAll(".shapelayer path")].filter(isBox);
     const sheet = plot.querySelector(".main-svg").getBoundingClientRect();
-    const [scale, unit] = [width / sheet.width, width / (xaxis.range[1] - xaxis.range[0])];
-    const px = (x) => (x - xaxis.range[0]) * unit;
-    const boxes = (shapes ?? []).filter((s) => s.name?.startsWith("callout") && s.visible !== false)
-      .map(({ x0, y0, x1, y1 }) => ({ x0: px(x0) - SIGN, y0: y0 - SIGN, x1: px(x1), y1 }));
     for (const card of plot.querySelectorAll(".hoverlayer .hovertext")) {
-      const { left, top, right, bottom } = card.getBoundingClientRect();
-      const [x0, x1] = [left, right].map((at) => (at - sheet.left) * scale);
-      const [y0, y1] = [top, bottom].map((at) => (at - sheet.top) * scale);
-      const way = boxes.map((box) => wayOff({ x0, y0, x1, y1 }, box, plot.layout)).find(Boolean);
-      if (way) card.setAttribute("transform", `translate(${way}) ${card.getAttribute("transform")}`);
+      const at = card.getBoundingClientRect();
+      const box = boxes.map((each) => each.getBoundingClientRect()).find(({ left, top, right, bottom }) =>
+        left - SIGN < at.right && at.left < right && top - SIGN < at.bottom && at.top < bottom);
+      if (!box) continue;
+      const toLeft = box.left - SIGN - at.right;
+      const shift = at.left + toLeft > sheet.left ? toLeft : box.right - at.left;
+      const by = (shift * plot.layout.width) / sheet.width;
+      card.setAttribute("transform", `translate(${by} 0) ${card.getAttribute("transform")}`);
     }
   });
 };

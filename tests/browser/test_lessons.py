@@ -229,12 +229,6 @@ def see_a_line_light_up_its_mark_and_a_mark_its_line(lesson: Lesson) -> None:
     expect(lines.filter(has_text="8 expire 1")).to_have_class(re.compile("kiplab-lit"))
 
 
-ON_A_LANE = """() => {
-  const picture = document.querySelector('[data-cell="lab"] .kiplab-stage .kiplab-picture');
-  const lanes = picture.drawing.layout.meta.places.lanes;
-  const [, top, bottom] = lanes.find(([thing]) => thing === 'broker 1');
-  return [200, (top + bottom) / 2];
-}"""
 COUNT_FLASHES = """() => {
   window.flashes = 0;
   const ended = (event) => { window.flashes += event.animationName === 'kiplab-flash'; };
@@ -253,7 +247,7 @@ def pin_a_line_until_the_next_step(lesson: Lesson) -> None:
     lesson.press("lab", "Back")
     expect(lesson.verdict()).to_contain_text("Step 7 of 11")
     expect(lit).to_have_count(0)
-    x, y = page.evaluate(ON_A_LANE)
+    x, y = page.evaluate(MIDDLE_OF_ARROW)
     cell.locator(".kiplab-stage .kiplab-picture").click(position={"x": x, "y": y})
     expect(pops).to_be_visible()
     page.mouse.move(0, 0)

@@ -11,8 +11,9 @@ from kiplab.figures.timeline.callouts import OUTCOME_SHARE
 from kiplab.figures.timeline.icons import CELLS, LATE, LOST
 from kiplab.figures.timeline.whole_runs import timeline
 from kiplab.rows.message_paths import refusals
+from kiplab.rows.view import until
 from tests.figures import small_plays as plays
-from tests.figures.boxes import scale, texts, words
+from tests.figures.boxes import scale, so_far, texts, words
 from tests.figures.small_plays import cards, flags, play, shapes, spans
 from tests.kafka_14139 import rows_on
 
@@ -59,6 +60,8 @@ def test_a_leader_that_lacks_committed_records_looks_like_the_loss(theme: Theme)
     rows = play(plays.STALE_JOIN.replace("produce", "crash 1\nexpire 1\nproduce"), "3.2")
     *_, last = rows.tracks["broker 2", "role"]
     assert (last.text, last.flags) == ("leads without offsets 0–19", ("lacks committed",))
+    at_first = so_far(until(rows, last.x0), rows, legend=False, theme=theme.name)
+    assert "★ leads without offsets 0–19" in texts(at_first)
     figure = timeline(rows, legend=False, theme=theme.name)
     assert [s.x0 for s in shapes(figure, fillcolor=theme.leader)] == [0]
     (band,) = shapes(figure, fillcolor=theme.lost, line_color=theme.gone)

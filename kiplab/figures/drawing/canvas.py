@@ -89,6 +89,8 @@ class Canvas:
         self.soft: list[Box] = []
         """What words keep away from, and a box that must be shown may cover."""
         self.words: list[Box] = []
+        self.every_message = False
+        """Whether each gets an arrow, however many there are."""
         self.marks: list[list[Any]] = []
         """What `event_marks` found, for the layout's ``meta``."""
         self.panels: list[Any] = []

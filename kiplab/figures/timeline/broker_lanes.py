@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise, product
 
 from ...rows.columns import SpanRow
-from ..drawing.canvas import Box, Canvas, TextPlace, safe
+from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.text_width import first_fit, width_of, wrapped
 from . import icons
 from .lane_marks import draw_tile
@@ -132,6 +132,9 @@ def _places_of_role(
     sign = SIGN_ROOM if begins and (span.x1 - span.x0) * canvas.unit >= wide else 0
     for x0, x1, low in _pieces(panel, span):
         start, end = canvas.px(x0), canvas.px(x1)
+        if "lacks committed" in span.flags and span.value == "leader" and x1 == panel.rows.meta.end:
+            # While a run is under way, what is lost is said as soon as it is lost.
+            end = canvas.px(canvas.end)
         behind = [gate for gate in gates if start < gate < end]
         farther = range(round(start + sign) + FARTHER, round(end), FARTHER)
         for text, left in product(candidates, [start + sign, *behind, *farther]):
@@ -234,43 +237,30 @@ def _say_fence(panel: Panel, span: SpanRow) -> None:
 
 def _shutting_down(panel: Panel, span: SpanRow) -> None:
     """The sign, and words; that the band is lower says the same."""
-    canvas = panel.canvas
-    room, left = (span.x1 - span.x0) * canvas.unit - _PAD, canvas.px(span.x0) + _PAD
-    for text, y in product(("shutting down", "shuts down", ""), panel.lines(span.lane)):
-        box = _signed(canvas, text, left, y)
-        if not text or (box.x1 - box.x0 <= room and canvas.is_free(box)):
-            _say_sign(canvas, (text, left, y), box, canvas.theme.muted, span.x0)
-            return
+    _say_power(panel, span, ("shutting down", "shuts down", ""), panel.canvas.theme.muted)
 
 
 def _passed_over(panel: Panel, span: SpanRow) -> None:
     """A process that runs, and that the controller takes for one that shuts down."""
-    canvas = panel.canvas
-    first, last = canvas.px(span.x0) + _PAD, canvas.px(span.x1)
     texts = ("never elected: taken for shutting down", "never elected", "")
+    _say_power(panel, span, texts, panel.canvas.theme.gone)
+
+
+def _say_power(panel: Panel, span: SpanRow, texts: tuple[str, ...], color: str) -> None:
+    """⏻ and the longest words behind it that find room; at least the sign if there is any."""
+    canvas, size = panel.canvas, panel.canvas.sizes.small
+    first, last = round(canvas.px(span.x0)) + _PAD, round(canvas.px(span.x1))
     for text, y in product(texts, panel.lines(span.lane)):
-        wide = _signed(canvas, text, 0, y).x1
-        for left in range(round(first), round(last - wide), _STEP):
-            box = _signed(canvas, text, left, y)
+        wide = _SIGN + (width_of(text, size) if text else 0)
+        for left in range(first, last - round(wide), _STEP):
+            box = Box(left, y - size * 0.6, left + wide, y + size * 0.6)
             if canvas.is_free(Box(left - _PAD, box.y0, box.x1 + _PAD, box.y1)):
-                since = int(canvas.at(left))
-                _say_sign(canvas, (text, left, y), box, canvas.theme.gone, since)
+                icons.power(canvas, left + icons.SIGN, y, color)
+                canvas.taken.append(box)
+                if text:
+                    at, since = canvas.at(left + _SIGN), int(canvas.at(left))
+                    canvas.text(at, y, text, color, size=size, since=since)
                 return
-
-
-def _signed(canvas: Canvas, text: str, left: float, y: float) -> Box:
-    """The room of a sign and words behind it."""
-    size = canvas.sizes.small
-    wide = _SIGN + (width_of(text, size) if text else 0)
-    return Box(left, y - size * 0.6, left + wide, y + size * 0.6)
-
-
-def _say_sign(canvas: Canvas, place: TextPlace, box: Box, color: str, since: int) -> None:
-    text, left, y = place
-    icons.power(canvas, left + icons.SIGN, y, color)
-    canvas.taken.append(box)
-    if text:
-        canvas.text(canvas.at(left + _SIGN), y, text, color, size=canvas.sizes.small, since=since)
 
 
 def _down(panel: Panel, span: SpanRow) -> None:

@@ -118,10 +118,10 @@ def _leader(canvas: Canvas, band: Band) -> None:
     orange while it recovers from an unclean election.
     """
     theme, lacks = canvas.theme, "lacks committed" in band.flags
-    fill, edge = (theme.lost, theme.gone) if lacks else (theme.leader, theme.band_edge)
-    canvas.rect(*band[:4], fill, line={"color": edge, "width": 2 if lacks else 1.5})
+    fill, color = (theme.lost, theme.gone) if lacks else (theme.leader, theme.band_edge)
+    canvas.rect(*band[:4], fill, line={"color": color, "width": 2 if lacks else 1.5})
     if lacks:
-        canvas.hatch(*band[:4], edge, step=12)
+        canvas.hatch(*band[:4], color, step=12)
     if "recovering" in band.flags:
         edge = {"color": theme.gone, "width": 2.5, "dash": "2px,3px"}
         canvas.rect(band.x0, band.x1, band.y0 - 2, band.y1 + 2, "rgba(0,0,0,0)", line=edge)

@@ -66,10 +66,13 @@ def event_marks(panel: Panel) -> Iterator[list[Any]]:
     "harm" does where the first property broke, "hidden" behind an arrow that is only drawn while
     its message is lit.
     """
-    for flight in flights(panel):
-        ids = filter(None, (flight.message.began, *flight.message.ended))
-        yield [*_mark(panel, ids, *flight.ends(panel.canvas)), True]
-    yield from _marked(panel)
+    for marked in (False, True):
+        for flight in flights(panel, marked=marked):
+            ids = [*filter(None, (flight.message.began, *flight.message.ended))]
+            yield [*_mark(panel, ids, *flight.ends(panel.canvas)), "hidden" if marked else True]
+            if marked:
+                px, y0, _, y1 = end_piece(flight).ends(panel.canvas)
+                yield _mark(panel, ids, px - HALF, min(y0, y1), px + HALF, max(y0, y1))
     for message, _, y0, y1 in arrows_of(panel):
         px = panel.canvas.px(message.x_sent)
         yield [*_mark(panel, message.ended, px, y0, px, y0 if y1 is None else y1), True]
@@ -82,15 +85,6 @@ def event_marks(panel: Panel) -> Iterator[list[Any]]:
                 yield _mark(panel, causes, x0, y0, x1, y1)
     yield from _lane_marks(panel, happened)
     yield from _others(panel)
-
-
-def _marked(panel: Panel) -> Iterator[list[Any]]:
-    """Messages that are marked where they arrive, and their arrows."""
-    for flight in flights(panel, marked=True):
-        ids = [*filter(None, (flight.message.began, *flight.message.ended))]
-        px, y0, _, y1 = end_piece(flight).ends(panel.canvas)
-        yield _mark(panel, ids, px - HALF, min(y0, y1), px + HALF, max(y0, y1))
-        yield [*_mark(panel, ids, *flight.ends(panel.canvas)), "hidden"]
 
 
 def _mark(

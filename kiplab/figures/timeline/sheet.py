@@ -68,7 +68,9 @@ class PictureOptions(msgspec.Struct, frozen=True, kw_only=True):
         """An empty canvas, as wide as suits a notebook if nobody says; `low` as for `sizes_of`."""
         pixels = max(self.width or WIDTH, WIDTH_MIN)
         sizes = sizes_of(pixels, len(rows.meta.brokers), low=low)
-        return Canvas(pixels, rows.meta.end, theme_of(self.theme), sizes, rows.meta.columns)
+        canvas = Canvas(pixels, rows.meta.end, theme_of(self.theme), sizes, rows.meta.columns)
+        canvas.every_message = self.every_message
+        return canvas
 
 
 def check_options(picture: str, options: Iterable[str], useless: Iterable[str]) -> None:
@@ -116,18 +118,12 @@ def draw_badge(canvas: Canvas) -> float:
 
 
 def draw_panel(
-    canvas: Canvas,
-    runs: Sequence[Rows],
-    run: int,
-    place: tuple[str, float],
-    title: str,
-    *,
-    every_message: bool,
+    canvas: Canvas, runs: Sequence[Rows], run: int, partition: str | None, top: float, title: str
 ) -> Panel:
     """One of the runs of a picture, back to front; as roomy as all of them need, so that twins are
-    alike. `place` is the partition and where it begins; `every_message` as in PictureOptions.
+    alike.
     """
-    rows, (name, top) = runs[run], place
+    rows, name = runs[run], followed_partition(partition, runs[run])
     tiled = any(map(tells_epochs, runs))
     planned = lanes(
         top,
@@ -142,7 +138,7 @@ def draw_panel(
     )
     words, _ = controller_lane.tick_words(canvas, rows, name)
     roomy = strips.with_room(planned, rows, name)
-    marked = () if every_message else marked_messages(rows, name, *runs)
+    marked = () if canvas.every_message else marked_messages(rows, name, *runs)
     panel = Panel(canvas, rows, name, roomy, words, run, frozenset(m.name for m in marked))
     arrows.reserve(panel)
     strips.draw_grid(panel)

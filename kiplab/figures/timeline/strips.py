@@ -112,17 +112,21 @@ def draw_records(panel: Panel) -> None:
         canvas.rect(*ends, y0, y1, fill, line=edges.get(span.value, {"width": 0}))
         text = _centred(canvas, ends, y, _record_words(span), color, canvas.sizes.text)
         if span.value == "at risk":
-            canvas.hatch(*ends, y0, y1, theme.risk_edge)
-            if text:
-                middle, wide = (span.x0 + span.x1) / 2, width_of(text, canvas.sizes.text)
-                half = canvas.beside(0, wide / 2 + 5)
-                canvas.rect(middle - half, middle + half, y - 8, y + 8, fill)
+            _hatch(canvas, Box(canvas.px(span.x0), y0, canvas.px(span.x1), y1), text)
         elif span.value == "lost":
             bracket(canvas, *ends, y0 - 8, color)
             # Cells that are crossed out stand at the right end if words and cells find room.
             left, middle = canvas.px(span.x1) - CELLS_ROOM, canvas.px((span.x0 + span.x1) / 2)
             if middle + width_of(text, canvas.sizes.text) / 2 + 8 <= left:
                 struck_cells(canvas, left, y, color)
+
+
+def _hatch(canvas: Canvas, box: Box, text: str) -> None:
+    """The diagonals of records at risk, on both sides of the words."""
+    canvas.hatch(canvas.at(box.x0), canvas.at(box.x1), box.y0, box.y1, canvas.theme.risk_edge)
+    if text:
+        (px, y), half = box.middle, width_of(text, canvas.sizes.text) / 2
+        canvas.plate(Box(px - half, y - 8, px + half, y + 8), canvas.theme.risk, 5)
 
 
 def _colors(theme: Theme, state: str) -> tuple[str, str] | None:
@@ -296,10 +300,7 @@ def _reading(canvas: Canvas, reading: StripReading, y0: float, y1: float) -> Non
     _step(canvas, (*ends, y0, y1), fill)
     text = _centred(canvas, ends, (y0 + y1) / 2, reading.texts, color, size)
     if reading.state == "at risk":
-        canvas.hatch(*ends, y0, y1, theme.risk_edge)
-        if text:
-            px, half = canvas.px((reading.x0 + reading.x1) / 2), width_of(text, size) / 2
-            canvas.plate(Box(px - half, y0 + 1, px + half, y1 - 1), fill, 4)
+        _hatch(canvas, Box(canvas.px(reading.x0), y0, canvas.px(reading.x1), y1), text)
 
 
 def _card(rows: Rows, other: Other, reading: StripReading) -> Iterator[str]:

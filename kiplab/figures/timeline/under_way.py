@@ -42,8 +42,7 @@ def drawing_so_far(
     here = through(with_kinds(now, picture.kinds), sheet.meta.columns)
     canvas = picture.canvas(sheet, low=low)
     top = draw_heading(canvas, sheet) if low is None else MARGIN * canvas.sizes.air
-    every, title = picture.every_message, own_title(now)
-    panel = draw_panel(canvas, (here, sheet), 0, (name, top), title, every_message=every)
+    panel = draw_panel(canvas, (here, sheet), 0, name, top, own_title(now))
     metric_names = drawn_metrics((sheet,), picture.metrics)
     lowest = draw_metrics(canvas, (here, sheet), 0, metric_names, panel.lanes.bottom)
     air = canvas.sizes.air

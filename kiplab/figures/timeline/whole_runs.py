@@ -59,7 +59,7 @@ def _drawing(runs: tuple[Rows, ...], options: PictureOptions, headings: tuple[st
     name, shown = sheet.followed_partition(options.partition, *runs), options.views(runs)
     axis = axis_rows(shown)
     canvas, metrics = options.canvas(axis), drawn_metrics(shown, options.metrics)
-    ends = _draw_panels(canvas, shown, name, metrics, headings, options.every_message)
+    ends = _draw_panels(canvas, shown, name, metrics, headings)
     (first, seam), low = ends[0], ends[-1][1]
     differs = first_difference(*runs) if len(runs) > 1 else None
     x = -1 if differs is None else axis.meta.place(differs)
@@ -80,18 +80,12 @@ def _drawing(runs: tuple[Rows, ...], options: PictureOptions, headings: tuple[st
 
 
 def _draw_panels(
-    canvas: Canvas,
-    runs: Sequence[Rows],
-    name: str,
-    metrics: DrawnMetrics,
-    headings: Sequence[str],
-    every: bool,
+    canvas: Canvas, runs: Sequence[Rows], name: str, metrics: DrawnMetrics, headings: Sequence[str]
 ) -> list[tuple[float, float]]:
     """The panels under one heading; returns where each begins and ends."""
     low, ends = sheet.draw_heading(canvas, runs[0]) - SEAM, []
     for n, heading in enumerate(headings):
-        place = name, low + SEAM
-        panel = sheet.draw_panel(canvas, runs, n, place, heading, every_message=every)
+        panel = sheet.draw_panel(canvas, runs, n, name, low + SEAM, heading)
         low = draw_metrics(canvas, runs, n, metrics, panel.lanes.bottom)
         ends.append((panel.lanes.top, low))
     return ends
