@@ -71,8 +71,8 @@ def event_marks(panel: Panel) -> Iterator[list[Any]]:
             ids = [*filter(None, (flight.message.began, *flight.message.ended))]
             yield [*_mark(panel, ids, *flight.ends(panel.canvas)), "hidden" if marked else True]
             if marked:
-                px, y0, _, y1 = end_piece(flight).ends(panel.canvas)
-                yield _mark(panel, ids, px - HALF, min(y0, y1), px + HALF, max(y0, y1))
+                px, low, _, high = end_piece(flight).ends(panel.canvas)
+                yield _mark(panel, ids, px - HALF, min(low, high), px + HALF, max(low, high))
     for message, _, y0, y1 in arrows_of(panel):
         px = panel.canvas.px(message.x_sent)
         yield [*_mark(panel, message.ended, px, y0, px, y0 if y1 is None else y1), True]
