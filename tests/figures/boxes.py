@@ -14,6 +14,8 @@ from kiplab.figures.timeline.under_way import drawing_so_far
 SHARES = {"right": 0.0, "center": 0.5, "left": 1.0}
 TAG = re.compile(r"<[^>]*>")
 so_far = as_figure(drawing_so_far)
+SMALLEST = 11
+"""Pixels; smaller letters are hard to read."""
 GLYPHS_MAX = 1
 """A mark of one character may touch what it marks."""
 
@@ -65,9 +67,15 @@ def covered(picture: Any) -> list[tuple[str, str]]:
     return [(one, other) for (one, a), (other, b) in pairs if a.overlaps(b)]
 
 
+def too_small(picture: Any) -> list[str]:
+    """The words whose letters are smaller than can be read with ease."""
+    letters = ((w.text, (w.box.y1 - w.box.y0) / height_of(w.text, 1)) for w in words(picture))
+    return [text for text, size in letters if size < SMALLEST - 0.01]
+
+
 def unreadable(picture: Any) -> list[Any]:
-    """The words that are cut off, and the pairs of which one covers the other."""
-    return [*cut_off(picture), *covered(picture)]
+    """The words that are cut off or too small, and the pairs of which one covers the other."""
+    return [*cut_off(picture), *too_small(picture), *covered(picture)]
 
 
 def _shrunk(box: Box) -> Box:

@@ -80,7 +80,7 @@ def test_answers_that_find_no_room_on_the_line_stand_above_it() -> None:
     answers = [w for w in words(figure) if w.text.startswith(f"<b>{SHIELD_ROOM}")]
     answers = [w for w in answers if w.box.x1 < 490]
     assert len(answers) == 3
-    assert len({w.box.y0 for w in answers}) == 2
+    assert len({w.box.y0 for w in answers}) > 1
 
 
 def test_the_mask_covers_every_column_and_hides_every_verdict(

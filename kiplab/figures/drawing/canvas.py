@@ -72,18 +72,27 @@ def wrapped_safe(text: str, room: float, size: float) -> str:
 class Canvas:
     """Collects a drawing `width` pixels wide whose plot shows moments 0 to `end`.
 
-    In the picture of a view, `columns` are those of its rows, and x counts them.
+    In the picture of a view, `columns` are those of its rows, and x counts them. `aside` are the
+    pixels at the right that are left to what stands beside the plot.
     """
 
     def __init__(
-        self, width: int, end: int, theme: Theme, sizes: Sizes, columns: Columns = ()
+        self,
+        width: int,
+        end: int,
+        theme: Theme,
+        sizes: Sizes,
+        columns: Columns = (),
+        aside: float = 0,
     ) -> None:
         self.width = width
+        self.edge = width - aside - 4
+        """Pixels from the left that words of the plot do not run past."""
         self.end = end
         self.columns = columns
         self.theme = theme
         self.sizes = sizes
-        self.unit = (width - sizes.left - sizes.right) / end
+        self.unit = (width - sizes.left - sizes.right - aside) / end
         self.shapes: list[dict[str, Any]] = []
         self.taken: list[Box] = []
         self.soft: list[Box] = []
@@ -221,7 +230,7 @@ class Canvas:
 
     def is_free(self, box: Box) -> bool:
         """Whether nothing stands there, and it is on the sheet."""
-        if box.x0 < 2 or box.x1 > self.width - 2:
+        if box.x0 < 2 or box.x1 > self.edge + 2:
             return False
         return not any(box.overlaps(other) for other in (*self.taken, *self.soft))
 

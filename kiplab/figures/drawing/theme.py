@@ -85,14 +85,14 @@ class Sizes(msgspec.Struct, frozen=True):
     air: float = 1.0
 
 
-WIDE = Sizes(122, 26, 11.5, 10.5, 14, 17, 21, 5, 62, 28)
+WIDE = Sizes(122, 26, 11.5, 11, 14, 17, 21, 5, 62, 28)
 LARGE = Sizes(142, 32, 13.5, 12, 17, 21, 25, 6, 68, 32)
-NARROW = Sizes(76, 14, 10, 9, 12, 14, 19, 4, 56, 24)
+NARROW = Sizes(94, 14, 11, 11, 12, 14, 19, 4, 59, 24)
 NARROW_BELOW = 720
 LARGE_FROM = 1300
 LOWER = {4: (6, 6), 5: (14, 6), 6: (16, 7)}
 """By the number of brokers, how much lower their tiles and bands are; six is for more, too."""
-LOWEST_STRIP, LOWEST_BAND, LOWEST_AIR = 4, 10, 0.4
+LOWEST_STRIP, LOWEST_BAND, LOWEST_AIR = 4, 10, 0.37
 """How much lower strips and bands are where lanes are as low as can be read, and what is left of
 the room.
 """

@@ -218,7 +218,7 @@ def _number(panel: PlotPanel, cell: MapCell, place: tuple[int, int], farthest: f
     sizes, theme, rate = panel.canvas.sizes, panel.canvas.theme, cell.shown
     room = (panel.box.x1 - panel.box.x0) / (panel.x.high - panel.x.low) - 6
     words = f"{_in_cell(rate)}{' !' if cell.estimate.alarms else ''}"
-    size = sizes.text if width_of(words, sizes.text) < room else sizes.small - 1
+    size = sizes.text if width_of(words, sizes.text) < room else sizes.small
     ground = theme.isr_fill
     if rate.is_seen:
         ground = color_at(color_scale(theme), 0.5 + log10(rate.rate) / farthest / 2)

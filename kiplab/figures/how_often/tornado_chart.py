@@ -159,14 +159,14 @@ def _say(panel: PlotPanel, lever: Leverage, y: float, left: float) -> None:
     canvas.text(EDGE, y + 7, safe(lever.usual_value), canvas.theme.muted, size=sizes.small)
     power = "–" if lever.power is None else power_sign(lever.power)
     canvas.text(canvas.width - EDGE, y, power, anchor="right", bold=True)
-    size, usual = sizes.small - 0.5, lever.usual.rate
+    usual = lever.usual.rate
     for end, side, edge in zip(lever_ends(lever), (-1, 1), (min, max), strict=True):
         rate, reach, words = end.rate, [usual], f"{end.value}: {rate_words(end.rate)}"
         if end.ratio is not None:
             reach, words = [usual, rate.rate, rate.low, rate.high], end.value
         words += " !" if rate.alarms else ""
         anchor, x = "right" if side < 0 else "left", edge(reach) / usual
-        panel.note(x, -y, words, size=size, xanchor=anchor, xshift=5 * side)
+        panel.note(x, -y, words, size=sizes.small, xanchor=anchor, xshift=5 * side)
 
 
 class LeverEnd(NamedTuple):

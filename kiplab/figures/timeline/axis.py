@@ -12,6 +12,8 @@ from .hover_cards import folded
 LINES_MAX, ROWS_MAX, SENTENCES_MAX = 3, 3, 7
 ROOM_MAX = 90
 """Pixels that a label may take where not all of them find room."""
+BELOW = 5
+"""Pixels under a row of labels."""
 AROUND = 12
 """Pixels from the middle of a number to the edges of what is lit around it."""
 EVERY = (1, 2, 5, 10, 20, 50, 100, 200, 500)
@@ -46,7 +48,7 @@ def _on_rows(
     canvas: Canvas, texts: list[tuple[int, str]], rows: int, shortened: bool
 ) -> list[Label] | None:
     """All of them on so many rows in turn; None if one does not fit."""
-    most = canvas.unit * rows - 8
+    most = canvas.unit * rows - 6
     labels: list[Label] = []
     for n, (x, text) in enumerate(texts):
         room = min(most, _to_the_edge(canvas, x))
@@ -75,7 +77,7 @@ def _as_many_as_fit(
 
 def _to_the_edge(canvas: Canvas, x: int) -> float:
     """How wide words in the middle of which `x` is may be on this sheet."""
-    return 2 * (canvas.width - 4 - canvas.px(x))
+    return 2 * (canvas.edge - canvas.px(x))
 
 
 def _wrapped(label: str, room: float, size: float, shortened: bool) -> str | None:
@@ -98,9 +100,11 @@ def draw_axis(
     draw_numbers(canvas, rows.meta, top, happened.meta)
     placed = labels(canvas, rows.moments, rows_max)
     first = top + canvas.sizes.text * 0.75
-    height = max((height_of(label.text, size) for label in placed), default=0) + 5
+    heights = [0.0] * (1 + max((label.row for label in placed), default=0))
+    for _, text, row in placed:
+        heights[row] = max(heights[row], height_of(text, size) + BELOW)
     for x, text, row in (label for label in placed if label.x < happened.meta.end):
-        y = first + row * height
+        y = first + sum(heights[:row])
         if row:
             canvas.line(x, first + 2, x, y, theme.grid)
         middle = y + height_of(text, size) / 2
@@ -110,7 +114,7 @@ def draw_axis(
         names = first_fit(_left_out(left), canvas.sizes.left - 16, size)
         canvas.margin(top, names, theme.muted, size=size)
     _cards(canvas, happened, top)
-    return first + (1 + max((label.row for label in placed), default=0)) * height
+    return first + sum(heights)
 
 
 def _left_out(count: int) -> tuple[str, ...]:
@@ -134,7 +138,7 @@ def draw_numbers(canvas: Canvas, meta: Meta, y: float, happened: Meta) -> None:
         text = meta.number(x)
         box = canvas.box_of(x, y, text, size, "center", bold=True)
         roomy = Box(box.x0 - 4, box.y0, box.x1 + 4, box.y1)
-        if box.x1 < canvas.width and not any(roomy.overlaps(other) for other in taken):
+        if box.x1 < canvas.edge + 4 and not any(roomy.overlaps(other) for other in taken):
             taken.append(box)
             canvas.text(x, y, text, anchor="center", bold=True, layer="axis")
     for x in range(happened.end):

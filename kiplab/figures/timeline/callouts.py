@@ -21,7 +21,7 @@ _BANDS, _SHAFTS = 45.0, 60.0
 _BROKEN = 25.0
 """What it costs to say less, in more lines."""
 _PARTS = re.compile(r"[^ _]+[ _]?")
-_WHOLE, _COMPARED, _ANY = 110.0, 260.0, 9999.0
+_WHOLE, _COMPARED, _ANY = 110.0, 320.0, 9999.0
 """What all lines may cost, and the first two; the error's name is said at any cost."""
 STEP = 5
 """Pixels from one row that is tried to the next."""

@@ -166,7 +166,7 @@ def _free(canvas: Canvas, ask: Ask, taken: Sequence[Box]) -> Iterator[AskPlace]:
         wide = width_of(text, size)
         for line, left in _lefts(canvas, px, wide, lines):
             box = Box(left, line, left + wide, line + 1)
-            inside = canvas.px(0) <= left and left + wide <= canvas.width - 4
+            inside = canvas.px(0) <= left and left + wide <= canvas.edge
             if inside and not any(box.overlaps(other) for other in taken):
                 yield text, left, line
 
@@ -177,7 +177,7 @@ def _lefts(
     """(line, pixels from the left) where words may begin: right of the dot, or left of it where the
     sheet ends or every line counts; on lower lines under the dot.
     """
-    edge = canvas.width - 4
+    edge = canvas.edge
     for line in lines:
         if line:
             yield line, min(px - BELOW, edge - wide)

@@ -43,7 +43,7 @@ def _placed(canvas: Canvas, words: list[tuple[int, str]]) -> tuple[tuple[TickWor
     placed: list[TickWord] = []
     for x, text in words:
         wide = width_of(text, canvas.sizes.small)
-        left = min(canvas.px(x) - wide / 2, canvas.width - 4 - wide)
+        left = min(canvas.px(x) - wide / 2, canvas.edge - wide)
         row = next((row for row, end in enumerate(ends) if left >= end), None)
         if row is not None:
             ends[row] = left + wide + 9

@@ -34,7 +34,7 @@ UNIT_MIN = 14
 SEAM = 26
 KEY_MAX = 60
 """Moments of a longer run are not listed: hover cards and tables have them."""
-SIZES = replace(NARROW, text=10, title=12.5, strip=17, tile=48, band=17, right=12)
+SIZES = replace(NARROW, title=12.5, strip=17, tile=48, band=17, right=12)
 
 
 class Column(NamedTuple):

@@ -83,7 +83,8 @@ def draw_strips(panel: Panel) -> None:
         fill = theme.isr_fill if track == "ISR" else theme.epoch_fill
         for span in panel.spans("partition", track):
             _step(canvas, (span.x0, span.x1, y0, y1), fill)
-            texts = [span.text, span.value, span.value.replace(", ", ",")]
+            packed = span.value.replace(", ", ",")
+            texts = [span.text, span.value, packed, packed.strip("{}"), "…", "·"]
             _centred(canvas, (span.x0, span.x1), (y0 + y1) / 2, texts, "", canvas.sizes.text)
         canvas.keep(0, canvas.end, y0, y1)
 
