@@ -1,13 +1,13 @@
-"""The places where the logs of a run part: all of them side by side, at a few moments.
+"""All logs of a partition side by side: at one moment, or at the few at which those of a run part.
 
-After an unclean election these moments are: the election itself, the first other record of the new
+After an unclean election these are: the election itself, the first other record of the new
 leader at the same offset, the old leader's truncation of its log, and the end.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import NamedTuple
 
 from ..engine.cluster import Cluster, broker
@@ -19,17 +19,19 @@ from ..protocol.log import Log
 from ..protocol.replica.broker_state import log_of
 from .client_records import stretches as stretches_of
 from .client_requests import client_name
-from .columns import LOST, LogRow, Ranges, Rows, broker_lane, offsets
+from .columns import LOST, LogRow, Ranges, Rows, SpanRow, broker_lane, offsets
 from .snapshots import Snapshot, stretches
 
 BLOCKS_MAX = 4
+HIGH_WATERMARK = "high watermark "
+"""How the flag of a log's span begins; the number follows."""
 LEADS = ("leader", "elected")
 """The roles of whom the controller has as leader."""
 
 
 class LogCell(NamedTuple):
     """Records from `first` up to `end` of one leader epoch. `has` says whether the leader has the
-    same ones, `lost` whether they had been committed.
+    same ones, `lost` whether they had been committed, `committed` whether they are.
     """
 
     first: int
@@ -37,17 +39,21 @@ class LogCell(NamedTuple):
     epoch: int
     has: bool
     lost: bool = False
+    committed: bool = True
 
 
 class LogSide(NamedTuple):
     """One log: a broker's, or all that a consumer has read. `state` is leader, down or empty, `cut`
-    the offset at which it was cut just now.
+    the offset at which it was cut just now; `end` is where a broker's log ends, and `mark` the high
+    watermark that it knows of.
     """
 
     holder: str
     state: str
     cells: tuple[LogCell, ...]
     cut: int | None = None
+    end: int | None = None
+    mark: int | None = None
 
     @property
     def is_read(self) -> bool:
@@ -56,19 +62,22 @@ class LogSide(NamedTuple):
 
 
 class LogBlock(NamedTuple):
-    """All logs at moment `x`; `lost` are the committed records that are gone, from and up to."""
+    """All logs at moment `x`; `lost` are the committed records that are gone, from and up to, and
+    `mark` is the leader's high watermark.
+    """
 
     x: int
     words: str
     sides: tuple[LogSide, ...]
     lost: tuple[tuple[int, int], ...]
+    mark: int | None = None
 
 
 def log_blocks(rows: Rows, partition: str) -> tuple[LogBlock, ...]:
     """In the order of time; none for a run without an unclean election of this partition."""
     blocks: list[LogBlock] = []
     for x in sorted(_moments(rows, partition)):
-        block = LogBlock(x, _words(rows, partition, x), *_at(rows, partition, x))
+        block = logs_at(rows, partition, x)
         if not blocks or _content(block) != _content(blocks[-1]):
             blocks.append(block)
     return tuple(blocks[:BLOCKS_MAX])
@@ -78,7 +87,7 @@ def log_sentences(rows: Rows, partition: str) -> str:
     """The same in sentences."""
     return "".join(
         f" At {rows.meta.number(x)} ({words}), {'; '.join(map(side_words, sides))}."
-        for x, words, sides, _ in log_blocks(rows, partition)
+        for x, words, sides, *_ in log_blocks(rows, partition)
     )
 
 
@@ -116,7 +125,7 @@ def _moments(rows: Rows, partition: str) -> set[int]:
 
 def _is_parted(rows: Rows, partition: str, x: int) -> bool:
     """Whether a broker has another record than the leader at the same offset."""
-    sides, _ = _at(rows, partition, x)
+    sides = logs_at(rows, partition, x).sides
     end = max((c.end for s in sides if s.state == "leader" for c in s.cells), default=0)
     mine = (cell for side in sides if not side.is_read for cell in side.cells)
     return any(not cell.has and cell.first < end for cell in mine)
@@ -132,35 +141,53 @@ def _words(rows: Rows, partition: str, x: int) -> str:
 # --- the logs at a moment -----------------------------------------------------------------------
 
 
-def _at(
-    rows: Rows, partition: str, x: int
-) -> tuple[tuple[LogSide, ...], tuple[tuple[int, int], ...]]:
+def logs_at(rows: Rows, partition: str, x: int) -> LogBlock:
+    """All logs as they are at the end of moment `x`."""
     here = [r for r in rows.logs if r.partition == partition and r.x0 <= x < r.x1]
     lost = tuple(sorted(r[1:] for row in here if row.holder == LOST for r in row.ranges))
     states = {
         broker_lane(id): _state(rows, broker_lane(id), partition, x) for id in rows.meta.brokers
     }
-    leader = next((r.ranges for r in here if states.get(r.holder) == "leader"), None)
+    leader = next((r for r in here if states.get(r.holder) == "leader"), None)
+    leads = None if leader is None else leader.ranges
+    committed = committed_end(rows, partition, x)
     cuts = {
         m.lane: int(re.findall(r"\d+", m.text)[-1])
         for m in rows.marks
         if (m.x, m.kind, m.partition) == (x, "truncated", partition)
     }
-    return tuple(_sides(here, states, leader, lost, cuts)), lost
+    sides = []
+    for row in (r for r in here if r.holder != LOST and (r.ranges or r.holder in states)):
+        cells = tuple(_cells(row.ranges, row.ranges if leads is None else leads, lost, committed))
+        span = rows.at(row.holder, "log", x, partition)
+        ends = (None, None) if span is None else (int(span.value), high_watermark(span))
+        sides.append(
+            LogSide(row.holder, states.get(row.holder, ""), cells, cuts.get(row.holder), *ends)
+        )
+    mark = next((side.mark for side in sides if side.state == "leader"), None)
+    return LogBlock(x, _words(rows, partition, x), tuple(sides), lost, mark)
 
 
-def _sides(
-    here: Iterable[LogRow],
-    states: dict[str, str],
-    leader: Ranges | None,
-    lost: tuple[tuple[int, int], ...],
-    cuts: dict[str, int],
-) -> Iterator[LogSide]:
-    for row in here:
-        state = states.get(row.holder, "")
-        if row.holder != LOST and (row.ranges or row.holder in states):
-            cells = tuple(_cells(row.ranges, row.ranges if leader is None else leader, lost))
-            yield LogSide(row.holder, state, cells, cuts.get(row.holder))
+def high_watermark(span: SpanRow) -> int | None:
+    """That of a log's span, if the process that has the log knows one."""
+    return next((int(flag.removeprefix(HIGH_WATERMARK)) for flag in span.flags), None)
+
+
+def committed_end(rows: Rows, partition: str, x: int) -> int:
+    """Where committed records end at `x`: as far as the high watermark of a leader has been, since
+    the last loss.
+    """
+    lost = [r.x0 for r in rows.logs if (r.holder, r.partition) == (LOST, partition)]
+    start = max((at for at in lost if at <= x), default=0)
+    end = 0
+    for lane in map(broker_lane, rows.meta.brokers):
+        leads = [s for s in rows.tracks.get((lane, "role"), ()) if s.value in LEADS]
+        for led, log in product(leads, rows.tracks.get((lane, "log"), ())):
+            begins, mark = max(led.x0, log.x0), high_watermark(log)
+            about = led.partition == log.partition == partition
+            if about and start <= begins <= x and begins < min(led.x1, log.x1):
+                end = max(end, mark or 0)
+    return end
 
 
 def _state(rows: Rows, lane: str, partition: str, x: int) -> str:
@@ -169,9 +196,14 @@ def _state(rows: Rows, lane: str, partition: str, x: int) -> str:
     return "leader" if rows.value(lane, "role", x, partition) in LEADS else ""
 
 
-def _cells(ranges: Ranges, leader: Ranges, lost: tuple[tuple[int, int], ...]) -> Iterator[LogCell]:
-    """Cut where the leader's log parts from it, and where losses begin and end."""
+def _cells(
+    ranges: Ranges, leader: Ranges, lost: tuple[tuple[int, int], ...], committed: int
+) -> Iterator[LogCell]:
+    """Cut where the leader's log parts from it, where losses begin and end, and where what is
+    `committed` ends.
+    """
     edges = {o for _, first, end in leader for o in (first, end)} | {o for r in lost for o in r}
+    edges.add(committed)
     start = min((first for _, first, _ in leader), default=0)
     last: LogCell | None = None
     for epoch, first, end in ranges:
@@ -181,7 +213,7 @@ def _cells(ranges: Ranges, leader: Ranges, lost: tuple[tuple[int, int], ...]) ->
                 (e, f <= a, b <= t) == (epoch, True, True) for e, f, t in leader
             )
             gone = not has and any(f <= a and b <= t for f, t in lost)
-            cell = LogCell(a, b, epoch, has, gone)
+            cell = LogCell(a, b, epoch, has, gone, has and b <= committed)
             if last is not None and (last.end, *last[2:]) == (a, *cell[2:]):
                 last = last._replace(end=b)
                 continue

@@ -21,7 +21,8 @@ from .controls.inject import Inject
 from .controls.invariants import InvariantStrip
 from .controls.picture_menu import PictureMenu
 from .controls.transport import JumpButtons, StepGuide, Transport
-from .elements.labelled import button, column, words
+from .elements.kinds import ToggleButton
+from .elements.labelled import button, column, watch, words
 from .elements.surface import Daylight, Surface
 from .history_tree import branch_tree as trees
 from .history_tree import lab_file
@@ -36,7 +37,7 @@ room of the page once that is known.
 """
 WIDTHS = (440, 1500)
 _SIGNS = "What the signs in the picture mean"
-_LOGS = "The logs of all replicas side by side, where they part"
+_LOGS = "The log of every broker beside its lane, as it is at this step"
 _LOG = getLogger(__name__)
 
 
@@ -46,10 +47,11 @@ class Lab:
     `play` is a name, a file, a token or a Play; `kafka`, `on` and `off` are as for `kiplab.run`.
     `after` is something to wait for: until it is locked the lab only says so. `controls` says how
     much there is to press: "step" goes through the run, "act" also acts on the picture and switches
-    KIPs, "all" has everything; a button leads from the first two to the next. `width` is in pixels;
-    without one the picture is as wide as there is room, and lower in a low window. `theme` is
-    "light", "dark" or "auto": that of the page, also when it changes. Raises PlayError for a play
-    that there is none of, ValueError for such a theme or such controls.
+    KIPs, "all" has everything; a button leads from the first two to the next. `logs` draws the log
+    of every broker beside its lane, as it is at the step where one stands; the button "Logs" does
+    so too. `width` is in pixels; without one the picture is as wide as there is room, and lower in
+    a low window. `theme` is "light", "dark" or "auto": that of the page, also when it changes.
+    Raises PlayError for a play that there is none of, ValueError for such a theme or such controls.
 
     Without a browser: `do("crash 2")`, `seek(3)`, `switch("903", True)`, then `run`; `branches`,
     `go_to(name)`, `undo()`, `token`, `save()` and `load("kiplab1:...")`.
@@ -64,6 +66,7 @@ class Lab:
         off: str | tuple[str, ...] = (),
         after: still_fallback.Lock | None = None,
         controls: str = CONTROLS[-1],
+        logs: bool = False,
         width: int | None = None,
         theme: str = AUTO,
     ) -> None:
@@ -75,7 +78,7 @@ class Lab:
         self._root = column([words(note(still_fallback.WAIT))], width="100%")
         self.box = Surface(self._root, pictures=True)
         self.daylight = Daylight(theme, self.box)
-        look = {"theme": self.daylight.theme, "legend": False}
+        look = {"theme": self.daylight.theme, "legend": False, "logs": logs}
         self._view = ViewModel(tree, width=width or WIDTH, **look)
         self._asked_width, self._controls = width, controls
         self._after = after
@@ -237,7 +240,8 @@ class Lab:
         self.guide = StepGuide(self, self._say)
         view = self._view
         self.signs = actions.PictureDrawer("Signs", _SIGNS, view.legend)
-        self.logs = actions.PictureDrawer("Logs", _LOGS, view.logs, view.has_logs)
+        self.logs = ToggleButton(description="Logs", tooltip=_LOGS, value=view.options["logs"])
+        watch(self.logs, "value", lambda shown: self._set_options({"logs": shown}))
         self.messages = view_options.MessageSwitch(view, self._set_options)
         self.invariants = InvariantStrip(self)
         self.rulebook = rulebook.Rulebook(self.tree.rules, self.change_rules)
@@ -252,7 +256,7 @@ class Lab:
         self.folds = folds_of(self)
         self._followers = (
             *(self.transport, self.touching, self.jumps, self.guide),
-            *(self.signs, self.logs, self.messages, self.invariants, self.folds),
+            *(self.signs, self.messages, self.invariants, self.folds),
         )
         self._fit()
         self._lay_out(self.box.controls)
@@ -326,7 +330,6 @@ class Lab:
             if self._view.set_options(options, high):
                 self.picture.drawing = self._view.drawing()
                 self.signs.show()
-                self.logs.show()
                 self.messages.show()
                 self.branching.comparison.repaint()
 

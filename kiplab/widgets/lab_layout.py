@@ -71,7 +71,7 @@ def laid_out(lab: Lab, controls: str) -> tuple[Any, ...]:
         head = named("kiplab-head", few, lab.guide.element, bar)
         return (head, named("kiplab-stage", lab.picture, lab.signs.box))
     head = named("kiplab-head", lab.transport.box, lab.guide.element, bar)
-    stage = named("kiplab-stage", lab.touching.box, lab.logs.box, lab.signs.box)
+    stage = named("kiplab-stage", lab.touching.box, lab.signs.box)
     if controls == "all":
         return (head, named("kiplab-body", stage, _panels(lab)), lab.folds.box)
     few = named("kiplab-few", lab.rulebook.box, *_switches(lab))
@@ -80,7 +80,7 @@ def laid_out(lab: Lab, controls: str) -> tuple[Any, ...]:
 
 def _switches(lab: Lab) -> tuple[Element, ...]:
     """What a reader can have drawn as well."""
-    return lab.messages.box, lab.signs.toggle, lab.logs.toggle
+    return lab.messages.box, lab.signs.toggle, lab.logs
 
 
 def _panels(lab: Lab) -> Container:

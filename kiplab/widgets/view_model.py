@@ -6,10 +6,8 @@ from typing import Any
 
 from ..figures.timeline.sheet import followed_partition
 from ..figures.timeline.under_way import drawing_so_far, legend_so_far, low_enough
-from ..figures.timeline.whole_runs import logs_drawing
 from ..plays.stage import Stage
 from ..rows.columns import Rows
-from ..rows.log_blocks import log_blocks
 from ..rows.message_paths import marked_messages
 from ..rows.rows_of_stage import rows_of, rows_until
 from ..runs import Run
@@ -108,22 +106,10 @@ class ViewModel:
         """The whole run, as high as it likes; `other` as for `drawing`."""
         return drawing_so_far(self.rows, self.rows, **self.options | other)
 
-    @property
-    def _followed(self) -> str:
-        return followed_partition(self.options.get("partition"), self.rows)
-
     def count_of_marked(self) -> int:
         """How many messages of the run the picture marks where they arrive, if nobody asks."""
-        return len(marked_messages(self.rows, self._followed))
-
-    def has_logs(self) -> bool:
-        """Whether anything has parted the logs by now."""
-        return bool(log_blocks(self.rows_so_far(), self._followed))
-
-    def logs(self) -> dict[str, Any]:
-        """The logs side by side as they are where one stands."""
-        options = {"theme": self.options.get("theme", "light"), "width": self.options.get("width")}
-        return logs_drawing(self.rows_so_far(), partition=self._followed, **options)
+        partition = followed_partition(self.options.get("partition"), self.rows)
+        return len(marked_messages(self.rows, partition))
 
     def legend(self) -> dict[str, Any]:
         """What the signs in the pictures of this run mean."""

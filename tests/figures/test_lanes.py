@@ -6,7 +6,8 @@ from kiplab.figures.drawing.theme import LIGHT
 from kiplab.figures.timeline.sheet import PictureOptions
 from kiplab.figures.timeline.whole_runs import timeline
 from kiplab.rows.columns import Rows
-from tests.figures.boxes import scale, texts, words
+from kiplab.rows.view import until
+from tests.figures.boxes import scale, so_far, texts, words
 from tests.figures.small_plays import LEAVING, PAIR, TRIO, WIPED, play, shapes
 from tests.kafka_14139 import rows_on
 
@@ -80,3 +81,15 @@ def test_an_axis_abbreviates_all_brokers_or_none(lossy: Rows, width: int) -> Non
     below = (word for word in words(figure) if word.box.y0 > numbers.y[0])
     text = " ".join(word.text for word in below).replace("<br>", " ")
     assert ("B2" in text) != ("broker 2" in text)
+
+
+def test_an_isr_that_its_cell_has_no_room_for_is_never_left_out() -> None:
+    rows = rows_on("unclean-election", "3.5")
+    for step in (1, 20, 24):
+        now = words(so_far(until(rows, step), rows, width=748, logs=True))
+        (row,) = {w.box.middle[1] for w in now if w.text == "ISR" and w.box.x0 < 122}
+        said = [w for w in now if w.box.middle[1] == row and "Logs" not in w.text]
+        isrs = [s for s in rows.tracks["partition", "ISR"] if s.x0 <= step]
+        assert len(said) == 1 + len(isrs)
+        last = max(said, key=lambda word: word.box.x0).text
+        assert "".join(last.split()).strip("{}") == "".join(isrs[-1].value.split()).strip("{}")

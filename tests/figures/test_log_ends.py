@@ -4,8 +4,8 @@ from typing import Any
 
 from kiplab.figures.timeline.ladder import ladder
 from kiplab.figures.timeline.legend_marks import legend_words
-from kiplab.figures.timeline.log_ends import HIGH_WATERMARK
 from kiplab.figures.timeline.whole_runs import timeline
+from kiplab.rows.log_blocks import HIGH_WATERMARK
 from kiplab.rows.sentences import sentences
 from kiplab.rows.view import until
 from tests.figures.boxes import scale, so_far, texts, unreadable, words
@@ -68,7 +68,7 @@ def test_the_rows_have_the_high_watermark_as_a_flag() -> None:
 
 
 def test_the_legend_spells_the_letters_out() -> None:
-    assert ("╷", "LEO: log end, HW: high watermark") in legend_words(play(TRIO))
+    assert ("LEO", "log end, HW: high watermark") in legend_words(play(TRIO))
 
 
 def test_a_fail_over_begins_a_tile_with_the_new_controllers_epoch() -> None:

@@ -1,16 +1,32 @@
 """After an unclean election logs stand side by side: what parted, what was lost, who read it."""
 
+from typing import Any
+
+import pytest
+
+from kiplab.figures.drawing.svg import Json
+from kiplab.figures.drawing.theme import LIGHT
 from kiplab.figures.timeline import mask
 from kiplab.figures.timeline.ladder import ladder_drawing
-from kiplab.figures.timeline.log_strip import TITLE
+from kiplab.figures.timeline.log_strip import TITLE, room_aside
 from kiplab.figures.timeline.mask import shapes_at
+from kiplab.figures.timeline.under_way import drawing_so_far
 from kiplab.figures.timeline.whole_runs import NOT_PARTED, logs, timeline, timeline_drawing, twin
 from kiplab.plays.library import names
 from kiplab.rows.columns import Rows
-from kiplab.rows.log_blocks import LogBlock, LogCell, LogSide, log_blocks, log_sentences
+from kiplab.rows.log_blocks import (
+    LogBlock,
+    LogCell,
+    LogSide,
+    committed_end,
+    log_blocks,
+    log_sentences,
+)
+from kiplab.rows.snapshots import snapshots
+from kiplab.rows.view import until
 from kiplab.runs import run
 from kiplab.widgets.lab import Lab
-from tests.figures.boxes import texts, unreadable
+from tests.figures.boxes import texts, unreadable, words
 from tests.figures.small_plays import UNCLEAN, cards, play
 
 WIDTHS = [600, 840, 1100, 1400]
@@ -26,17 +42,21 @@ def test_a_small_play_tells_the_election_and_the_return() -> None:
     election, back = log_blocks(play(UNCLEAN), "t-0")
     assert (election.words, election.lost) == ("unclean election", ((10, 20),))
     assert side(election, "broker 1") == LogSide(
-        "broker 1", "down", (LogCell(0, 10, 5, True), LogCell(10, 20, 5, False, True))
+        "broker 1",
+        "down",
+        (LogCell(0, 10, 5, True), LogCell(10, 20, 5, False, True, False)),
+        end=20,
     )
-    assert side(election, "broker 2") == LogSide("broker 2", "leader", (LogCell(0, 10, 5, True),))
+    kept = (LogCell(0, 10, 5, True),)
+    assert side(election, "broker 2") == LogSide("broker 2", "leader", kept, end=10, mark=10)
     assert back.words == "broker 1 truncates to 10"
-    assert side(back, "broker 1") == LogSide("broker 1", "", (LogCell(0, 10, 5, True),), 10)
+    assert side(back, "broker 1") == LogSide("broker 1", "", kept, 10, end=10, mark=10)
 
 
 def test_other_records_at_the_same_offsets_are_struck_and_so_is_what_was_read() -> None:
     rows = run("consumer-truncation", kafka="3.5").rows()
     election, written, end = log_blocks(rows, "orders-0")
-    gone = LogCell(80, 100, 5, False, True)
+    gone = LogCell(80, 100, 5, False, True, False)
     for block in (election, written):
         assert gone in side(block, "broker 1").cells
         assert gone in side(block, "consumer").cells
@@ -122,22 +142,77 @@ def test_the_logs_are_a_picture_of_their_own_too(lossy: Rows) -> None:
     assert texts(logs(lossy)) == [NOT_PARTED]
 
 
-def test_a_lab_offers_the_logs_once_they_part_and_shows_how_they_are() -> None:
-    lab = Lab("unclean-election")
+# --- beside the lanes -----------------------------------------------------------------------------
 
-    def shown() -> bool:
-        return lab.logs.toggle.layout.display != "none"
 
-    lab.seek(6)
-    assert not shown()
+def bars(drawing: Json) -> list[Json]:
+    """The cells of all logs, from the top and the left."""
+    cells = (s for s in drawing["layout"]["shapes"] if s.get("name", "").startswith("log cell"))
+    boxes = (s for s in cells if s["type"] == "rect" and s["line"]["width"])
+    return sorted(boxes, key=lambda s: (s["y0"], s["x0"]))
+
+
+def beside(rows: Rows, step: int, **options: Any) -> Json:
+    return drawing_so_far(until(rows, step), rows, logs=True, **options)
+
+
+def test_committed_is_what_the_observer_takes_for_committed() -> None:
+    for name in (*UNCLEAN_PLAYS, "kafka-14139", "hole-never-level", "isr-committed"):
+        run_now = run(name)
+        rows = run_now.rows()
+        for shot in snapshots(run_now.stage):
+            for seen in shot.cluster.observed:
+                end = committed_end(rows, seen.partition, shot.x)
+                assert (name, shot.x, end) == (name, shot.x, seen.committed.end)
+
+
+def test_each_bar_is_at_its_brokers_lane_filled_to_the_high_watermark() -> None:
+    drawing = beside(run("isr-committed", kafka="3.5").rows(), 6)
+    places = drawing["layout"]["meta"]["places"]["lanes"]
+    lanes = {lane: (top + low) / 2 for lane, top, low in places}
+    found = [(round((b["y0"] + b["y1"]) / 2), b["fillcolor"]) for b in bars(drawing)]
+    filled, hollow = LIGHT.log, LIGHT.box
+    looks = [("broker 1", filled), ("broker 1", hollow), ("broker 2", filled), ("broker 3", filled)]
+    assert found == [(round(lanes[lane]), look) for lane, look in looks]
+    (line,) = [s for s in drawing["layout"]["shapes"] if "high watermark" in s.get("name", "")]
+    assert line["x0"] == line["x1"] == bars(drawing)[0]["x1"]
+    told = "Logs: broker 1 (leader) has offsets 0–109 of leader epoch 5"
+    assert told in drawing["layout"]["meta"]["description"]
+    assert {"high watermark 110", "LEO 120", "LEO 100"} <= set(texts(drawing))
+
+
+def test_from_step_to_step_no_offset_moves() -> None:
+    rows = run("isr-committed", kafka="3.5").rows()
+    first = [bars(beside(rows, step))[0] for step in range(4)]
+    assert len({(bar["x0"], bar["x1"]) for bar in first}) == 1
+
+
+def test_what_a_new_leader_has_lost_is_a_hole_in_its_log(lossy: Rows) -> None:
+    shapes = beside(lossy, 11)["layout"]["shapes"]
+    (hole,) = [s for s in shapes if s.get("name", "").startswith("hole")]
+    assert hole["line"]["color"] == LIGHT.lost_text
+    assert any("offsets 0–99 lost" in text for text in texts(beside(lossy, 11)))
+    before = texts(beside(lossy, 6, legend=False))
+    assert not any("offsets 0–99 lost" in text for text in before)
+
+
+@pytest.mark.parametrize("width", [600, 848, 1400])
+def test_the_lanes_leave_the_ends_of_logs_to_the_bars(shipped: Rows, width: int) -> None:
+    drawing = beside(shipped, shipped.meta.end - 1, width=width, legend=False)
+    assert unreadable(drawing) == []
+    lanes = width - room_aside(width)
+    ends = [word.box.x0 for word in words(drawing) if word.text.startswith(("LEO ", "HW "))]
+    assert all(x0 >= lanes for x0 in ends)
+
+
+def test_a_lab_draws_the_logs_where_it_is_asked_to() -> None:
+    lab = Lab("unclean-election", logs=True)
+
+    def said() -> list[str]:
+        return [text for text in texts(lab.picture.drawing) if text.startswith("<b>Logs at")]
+
     lab.seek(7)
-    assert shown()
-    assert lab.logs.image.value == ""
-    lab.logs.toggle.value = True
-    at_the_election = lab.logs.image.value
-    assert "At 7 (unclean election)" in at_the_election
-    lab.seek(24)
-    assert "At 24 (broker 1 truncates to 11)" in lab.logs.image.value
-    lab.seek(6)
-    assert not shown()
-    assert lab.logs.box.layout.display == "none"
+    assert said() == ["<b>Logs at step 7</b>"]
+    lab.logs.value = False
+    assert said() == []
+    assert "<b>Logs at step 24</b>" in texts(lab.run.timeline(logs=True))

@@ -13,6 +13,10 @@ from tests.figures.boxes import unreadable, words
 
 ROOMS = {"1280x720": (848, 515), "1366x768": (934, 563)}
 """Pixels for a picture below a Lab's head, by the window in which JupyterLab stands."""
+WITH_LOGS = (
+    *("isr-stale-member", "isr-committed", "kafka-14139", "903-late-fetch"),
+    *("903-from-metadata", "unclean-election", "hole-never-level"),
+)
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +40,16 @@ def test_every_shipped_play_fits_a_laptops_window(shipped: Rows, width: int, hig
     figure = picture(shipped, width, low_enough(shipped, high, width=width, legend=False))
     assert figure["layout"]["height"] <= high
     assert unreadable(figure) == []
+
+
+@pytest.mark.parametrize("name", WITH_LOGS)
+def test_so_does_every_play_that_a_lab_shows_with_its_logs(name: str) -> None:
+    rows = run(name).rows()
+    for width, high in ROOMS.values():
+        options = {"width": width, "legend": False, "logs": True}
+        figure = drawing_so_far(rows, rows, low=low_enough(rows, high, **options), **options)
+        assert figure["layout"]["height"] <= high
+        assert unreadable(figure) == []
 
 
 def test_at_its_lowest_words_are_as_large_as_ever_and_none_is_covered(shipped: Rows) -> None:

@@ -72,27 +72,20 @@ def wrapped_safe(text: str, room: float, size: float) -> str:
 class Canvas:
     """Collects a drawing `width` pixels wide whose plot shows moments 0 to `end`.
 
-    In the picture of a view, `columns` are those of its rows, and x counts them. `aside` are the
-    pixels at the right that are left to what stands beside the plot.
+    In the picture of a view, `columns` are those of its rows, and x counts them.
     """
 
     def __init__(
-        self,
-        width: int,
-        end: int,
-        theme: Theme,
-        sizes: Sizes,
-        columns: Columns = (),
-        aside: float = 0,
+        self, width: int, end: int, theme: Theme, sizes: Sizes, columns: Columns = ()
     ) -> None:
         self.width = width
-        self.edge = width - aside - 4
+        self.edge = width - sizes.aside - 4
         """Pixels from the left that words of the plot do not run past."""
         self.end = end
         self.columns = columns
         self.theme = theme
         self.sizes = sizes
-        self.unit = (width - sizes.left - sizes.right - aside) / end
+        self.unit = (width - sizes.left - sizes.right - sizes.aside) / end
         self.shapes: list[dict[str, Any]] = []
         self.taken: list[Box] = []
         self.soft: list[Box] = []
@@ -141,10 +134,10 @@ class Canvas:
 
     def hatch(self, x0: float, x1: float, y0: float, y1: float, color: str, **more: Any) -> None:
         """Diagonal lines that rise to the right or are `falling`, clipped to the rectangle, `step`
-        pixels apart.
+        pixels apart; other keywords as for `path`.
         """
         left, right, height = self.px(x0), self.px(x1), y1 - y0
-        step, falling = more.get("step", 9), more.get("falling", False)
+        step, falling = more.pop("step", 9), more.pop("falling", False)
         parts, start = "", left - height + step / 2
         while start < right:
             ends = max(start, left), min(start + height, right)
@@ -153,7 +146,7 @@ class Canvas:
                 parts += self.through(zip(ends, heights, strict=True))
             start += step
         if parts:
-            self.path(parts, color)
+            self.path(parts, color, **more)
 
     def grid(self, top: float, bottom: float) -> None:
         """A faint line per moment."""

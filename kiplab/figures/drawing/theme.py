@@ -53,6 +53,7 @@ class Theme:
     lost_text: str = _pair("#9c3f00", "#ffb285")
     offline: str = _pair("#e4e7ea", "#2c3339")
     box: str = _pair("#ffffff", "#14181c")
+    log: str = _pair("#c3d3ec", "#2c4468")
     mask: str = _pair("rgba(255,255,255,0.92)", "rgba(20,24,28,0.92)")
     dot: str = _pair("#8b9299", "#6c757d")
 
@@ -69,7 +70,8 @@ THEMES = {"light": LIGHT, "dark": DARK}
 
 class Sizes(msgspec.Struct, frozen=True):
     """Pixels. Narrow figures have the smallest set, those for a projector the largest. `air` is the
-    share of the room between parts that is left: all of it where there is height enough.
+    share of the room between parts that is left: all of it where there is height enough. `aside` is
+    what stands beside the plot, at its right.
     """
 
     left: int
@@ -83,6 +85,7 @@ class Sizes(msgspec.Struct, frozen=True):
     tile: int
     band: int
     air: float = 1.0
+    aside: float = 0.0
 
 
 WIDE = Sizes(122, 26, 11.5, 11, 14, 17, 21, 5, 62, 28)

@@ -1,4 +1,4 @@
-"""What is drawn from lines: signs that few fonts have, the bands of roles, and messages.
+"""What is drawn from lines: signs that few fonts have, bands of roles, messages, cells of logs.
 
 x is in moments or in pixels from the left as each says, y in pixels from the top. Of a message the
 line, the tail and the end each say one thing:
@@ -16,6 +16,7 @@ from math import cos, hypot, pi, sin
 from typing import Any, NamedTuple
 
 from ...rows.columns import MessageRow
+from ...rows.log_blocks import LogCell
 from ..drawing.canvas import Box, Canvas
 from ..drawing.text_width import LINE_HEIGHT
 from ..drawing.theme import Theme
@@ -33,10 +34,12 @@ SHIELD_ROOM = "\u2003"
 """In words, the place of a shield: as wide as the font is high."""
 
 
-def cross_hatch(canvas: Canvas, x0: float, x1: float, y0: float, y1: float, color: str) -> None:
+def cross_hatch(
+    canvas: Canvas, x0: float, x1: float, y0: float, y1: float, color: str, step: float = 9
+) -> None:
     """Diagonals both ways, between moments `x0` and `x1`: what is fenced."""
-    canvas.hatch(x0, x1, y0, y1, color)
-    canvas.hatch(x0, x1, y0, y1, color, falling=True)
+    canvas.hatch(x0, x1, y0, y1, color, step=step)
+    canvas.hatch(x0, x1, y0, y1, color, step=step, falling=True)
 
 
 def no_entry(canvas: Canvas, px: float, y: float, color: str, bar: str) -> None:
@@ -250,3 +253,40 @@ def _refusal(canvas: Canvas, px: float, y: float, color: str, *, guarded: bool) 
     canvas.line(
         canvas.at(px - slant), y + slant, canvas.at(px + slant), y - slant, color, width=1.6
     )
+
+
+# --- cells of logs --------------------------------------------------------------------------------
+
+HATCH = 6
+"""Pixels between the lines of a hatch."""
+HATCHES: tuple[tuple[bool, ...], ...] = ((), (False,), (True,), (False, True))
+"""By the place of a leader epoch among those of its run, over and over: which lines of its hatch
+fall.
+"""
+
+
+def log_cell(
+    canvas: Canvas, box: Box, cell: LogCell, number: int, *, is_read: bool = False, **more: Any
+) -> str:
+    """A cell without words, of the leader epoch with that number; dashed if it was only read.
+    Returns the colour of words.
+    """
+    fill, edge, words = log_colors(canvas.theme, cell)
+    ends, y = (canvas.at(box.x0), canvas.at(box.x1)), box.middle[1]
+    line = {"color": edge, "width": 1.2, **({"dash": "3px,2px"} if is_read else {})}
+    canvas.rect(*ends, box.y0, box.y1, fill, line=line, **more)
+    for falling in HATCHES[number % len(HATCHES)]:
+        lines = {"step": HATCH, "falling": falling, **more}
+        canvas.hatch(*ends, box.y0, box.y1, canvas.theme.line, **lines)
+    if not cell.has:
+        canvas.line(ends[0], y, ends[1], y, edge, width=1.2, **more)
+    return words
+
+
+def log_colors(theme: Theme, cell: LogCell) -> tuple[str, str, str]:
+    """Fill, edge and words of a cell."""
+    if cell.lost:
+        return theme.lost, theme.lost_text, theme.lost_text
+    if not cell.has:
+        return theme.offline, theme.muted, theme.text
+    return theme.log if cell.committed else theme.box, theme.tile_edge, theme.text

@@ -50,11 +50,11 @@ def ladder_drawing(runs_rows: Sequence[Rows], **options: Any) -> Json:
 
     A panel has the partition's strips, what the controller answered, the brokers' bands, the
     records and the verdict; ◆ marks where it first differs from the first panel. Options and their
-    errors are as for `timeline`, but that there is no room for metrics; folded is what is quiet in
-    all. ValueError too for another number of runs, or for runs of different plays; TypeError for
-    metrics.
+    errors are as for `timeline`, but that there is no room for metrics and logs; folded is what is
+    quiet in all. ValueError too for another number of runs, or for runs of different plays;
+    TypeError for metrics or logs.
     """
-    sheets.check_options("a ladder", options, ["metrics"])
+    sheets.check_options("a ladder", options, ["logs", "metrics"])
     picture, runs = PictureOptions(**options), comparable(runs_rows)
     description = " ".join(
         f"{n}: {summary(run)}" for n, run in zip(titles(runs), runs, strict=True)

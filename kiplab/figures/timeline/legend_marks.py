@@ -24,6 +24,8 @@ Group = Literal[
 ]
 """What an entry is about, as the legend's headings name it."""
 GROUPS: tuple[Group, ...] = get_args(Group)
+BESIDE = {"cell", "cell open", "cell struck", "high watermark"}
+"""What is always explained where the logs are beside the lanes."""
 
 
 # --- what occurs in a run -------------------------------------------------------------------------
@@ -52,10 +54,10 @@ def _signs(rows: Rows, partition: str) -> Iterator[str]:
         yield "message marked"
     for message in (*drawn_messages(rows, partition), *requests):
         yield from _signs_of_message(message)
-    for block in log_blocks(rows, partition):
-        for side in block.sides:
-            yield from ("cell read" if side.is_read else "" for _ in side.cells)
-            yield from ("cell" if cell.has else "cell struck" for cell in side.cells)
+    for side in (side for block in log_blocks(rows, partition) for side in block.sides):
+        for cell in side.cells:
+            yield "cell struck" if not cell.has else "cell" if cell.committed else "cell open"
+            yield "cell read" if side.is_read else ""
 
 
 def _signs_of_nodes(rows: Rows, spans: list[tuple[str, ...]]) -> Iterator[str]:
@@ -109,9 +111,14 @@ def legend_words(rows: Rows, partition: str = "") -> list[tuple[str, str]]:
 
 
 def occurring(
-    rows_list: Sequence[Rows], partition: str = "", *, growing: bool = False
+    rows_list: Sequence[Rows],
+    partition: str = "",
+    *,
+    growing: bool = False,
+    beside: bool = False,
 ) -> list[Mark]:
-    """The entries that occur in any of these runs, in the table's order.
+    """The entries that occur in any of these runs, in the table's order; `beside` is for pictures
+    with the logs beside the lanes.
 
     In pictures of a `growing` run, messages that take their time are on their way for a while, and
     how it may end stands there whether or not it will: a legend must not give that away.
@@ -121,7 +128,10 @@ def occurring(
     if growing:
         shown |= {"message in flight", "message guarded", "at risk", "lost", "offline"}
         shown |= {"leads without"}
-        # Its logs are not laid side by side: they would leave no room for its lanes.
+    if beside:
+        shown |= BESIDE
+    elif growing:
+        # Its logs are not laid below the lanes: they would leave no room for these.
         shown -= {mark.id for mark in MARKS if mark.group == "logs"}
     return [mark for mark in MARKS if mark.id in shown]
 
@@ -152,7 +162,7 @@ MARKS: tuple[Mark, ...] = (
         ("idle", "┅", "assigned, and does not fetch", sample.role("out", "idle"), "out, idle"),
         ("idle member", "▭", "in the ISR, and does not fetch", sample.idle, "in ISR, idle"),
         ("checkpoint lost", "▼", "checkpoint loses a partition", sample.glyph("▼", "gone")),
-        ("log", "╷", "LEO: log end, HW: high watermark", sample.log_end),
+        ("log", "LEO", "log end, HW: high watermark", sample.glyph("LEO")),
         ("caught up", "◆", "caught up", sample.glyph("◆")),
         ("not proposed", "◇", "not proposed", sample.glyph("◇", "refused")),
         ("unclean", "!", "unclean election", sample.glyph("!", "gone")),
@@ -209,9 +219,11 @@ MARKS: tuple[Mark, ...] = (
     ),
     *_group(
         "logs",
-        ("cell", "▭", "e5: records of leader epoch 5", sample.cell(), "cell", "cell struck"),
+        ("cell", "▬", "e5: committed, of leader epoch 5", sample.cell(), "cell", "cell struck"),
+        ("cell open", "▭", "not committed yet", sample.cell(committed=False)),
         ("cell struck", "☒", "not in the leader's log", sample.cell(has=False)),
         ("cell read", "▯", "read by a consumer", sample.cell(is_read=True)),
+        ("high watermark", "│", "high watermark of the leader", sample.upright(0.5, "text", 1.5)),
     ),
 )
 """Every mark of the pictures, in reading order."""

@@ -12,13 +12,12 @@ from msgspec.structs import replace
 
 from ...rows.columns import MessageRow
 from ...rows.log_blocks import LogCell
-from ..drawing.canvas import Canvas
+from ..drawing.canvas import Box, Canvas
 from . import icons
 from .log_ends import Stretch, draw_line
-from .log_strip import colors_of
 
-SWATCH = 24
-"""How wide a swatch is, in pixels."""
+SWATCH, FENCE = 24, 6
+"""How wide a swatch is, in pixels, and half of how high a hatch."""
 _ARRIVED = MessageRow("", "", "", "", x_sent=0, x_arrived=0, fate="delivered", label="", detail="")
 
 
@@ -117,22 +116,22 @@ def arrow(**about: Any) -> Draw:
     return draw
 
 
-def cell(*, has: bool = True, is_read: bool = False) -> Draw:
+def cell(*, has: bool = True, committed: bool = True, is_read: bool = False) -> Draw:
     """A cell of a log."""
 
     def draw(swatch: Swatch) -> None:
-        cell, canvas, y = LogCell(0, 1, 0, has, not has), swatch.canvas, swatch.y
-        fill, edge, _ = colors_of(canvas.theme, cell, is_read=is_read)
-        canvas.rect(*swatch.band()[:4], fill, line={"color": edge, "width": 1.2})
-        if not has:
-            canvas.line(swatch.at(0), y, swatch.at(1), y, edge, width=1.2)
+        box = Box(swatch.left, swatch.y - 5, swatch.left + SWATCH, swatch.y + 5)
+        cell = LogCell(0, 1, 0, has, not has, committed)
+        icons.log_cell(swatch.canvas, box, cell, 0, is_read=is_read)
 
     return draw
 
 
 def fence(swatch: Swatch) -> None:
-    """A cross-hatch."""
-    icons.cross_hatch(swatch.canvas, *swatch.band()[:4], swatch.color("hatch"))
+    """A cross-hatch in an outline, dense enough to be one on little room."""
+    ends, color = swatch.band(FENCE)[:4], swatch.color("hatch")
+    icons.cross_hatch(swatch.canvas, *ends, color, step=5)
+    swatch.canvas.rect(*ends, "rgba(0,0,0,0)", line={"color": color, "width": 1})
 
 
 def risk(swatch: Swatch) -> None:
@@ -141,9 +140,11 @@ def risk(swatch: Swatch) -> None:
 
 
 def no_entry(swatch: Swatch) -> None:
-    """⛔"""
-    colors = swatch.color("muted"), swatch.color("paper")
-    icons.no_entry(swatch.canvas, swatch.left + SWATCH / 2, swatch.y, *colors)
+    """⛔ at the beginning, on a plate."""
+    canvas, y, wide = swatch.canvas, swatch.y, 2 * icons.SIGN + 2
+    canvas.rect(swatch.at(0), swatch.at(wide / SWATCH), y - FENCE, y + FENCE, swatch.color("tile"))
+    colors = swatch.color("muted"), swatch.color("tile")
+    icons.no_entry(canvas, swatch.left + wide / 2, y, *colors)
 
 
 def unfenced(swatch: Swatch) -> None:
@@ -182,7 +183,6 @@ def tails(swatch: Swatch) -> None:
 line = across(0, "line", width=1.5)
 tick = parts(line, upright(0.5, "text", 2))
 tile = parts(ground("tile"), upright(0, "tile_edge", 2))
-log_end = upright(0.5, "tile_edge", 1.5)
 still_registered = parts(*(across(y, "tile_edge", dash="2px,3px") for y in (-5, 5)))
 fenced, gate = parts(fence, no_entry), parts(fence, unfenced)
 failed_over = parts(ground("tile"), line, upright(0.5, "tile_edge", 2))

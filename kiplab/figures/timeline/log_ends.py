@@ -5,6 +5,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ...rows.columns import SpanRow
+from ...rows.log_blocks import high_watermark
 from ..drawing.canvas import Box, Canvas
 from ..drawing.text_width import width_of
 from .lanes import Panel
@@ -13,8 +14,8 @@ DENSE_BELOW = 30
 """Pixels of a moment below which lines are drawn, for there would be no room for words."""
 AFTER, CLOSE, APART, STEP, STEPS_MAX = 8, 4, 4, 12, 12
 """Pixels between a tick and its words, at least; between words; from one try to the next; tries."""
-HIGH_WATERMARK = "high watermark "
-"""How the flag of a log's span begins; the number follows."""
+SIZE = 12
+"""Pixels, larger than other small text: many runs are about these numbers."""
 
 
 class Stretch(NamedTuple):
@@ -37,8 +38,8 @@ StretchChange = tuple[Stretch | None, Stretch]
 
 
 def is_dense(canvas: Canvas) -> bool:
-    """Whether there is room for lines only."""
-    return canvas.unit < DENSE_BELOW
+    """Whether there is room for lines only; with the logs beside the lanes there is nothing."""
+    return canvas.unit < DENSE_BELOW and not canvas.sizes.aside
 
 
 def draw_log_ends(panel: Panel) -> None:
@@ -47,7 +48,10 @@ def draw_log_ends(panel: Panel) -> None:
 
     What has none is left out, the least telling first: hover cards and tables have it. Where
     moments are narrow, a stepped line for the end of the log, filled up to the high watermark.
+    Nothing where the logs are drawn beside the lanes.
     """
+    if panel.canvas.sizes.aside:
+        return
     logs = {lane: list(_lives(panel, lane)) for lane in panel.lanes.brokers}
     if is_dense(panel.canvas):
         _draw_lines(panel, logs)
@@ -65,10 +69,7 @@ def draw_log_ends(panel: Panel) -> None:
 
 def _lives(panel: Panel, lane: str) -> Iterator[Uptime]:
     """What the log was while a process lived: nobody reads a disk whose broker is down."""
-    logs = [
-        Stretch(s.x0, s.x1, int(s.value), *(int(f.removeprefix(HIGH_WATERMARK)) for f in s.flags))
-        for s in panel.spans(lane, "log")
-    ]
+    logs = [Stretch(s.x0, s.x1, int(s.value), high_watermark(s)) for s in panel.spans(lane, "log")]
     for x0, x1 in uptimes(panel.spans(lane, "uptime")):
         here = [s for s in logs if s.x0 < x1 and s.x1 > x0]
         if here:
@@ -86,14 +87,15 @@ def uptimes(uptimes: Iterator[SpanRow]) -> list[tuple[int, int]]:
 
 def _taken(canvas: Canvas, y: float) -> list[Box]:
     """All that words on the line at `y` have to keep away from."""
-    half = canvas.sizes.small * 0.6
+    half = SIZE * 0.6
     strip = Box(0, y - half, canvas.width, y + half)
     return [box for box in (*canvas.taken, *canvas.soft) if box.overlaps(strip)]
 
 
 def _say(canvas: Canvas, change: StretchChange, y: float, taken: list[Box]) -> None:
     """The longest words that find room, and a tick if they stand where the stretch begins."""
-    (before, now), size, half = change, canvas.sizes.small, canvas.sizes.small * 0.6
+    (before, now), size = change, SIZE
+    half = size * 0.6
     only_mark = before is not None and before.end == now.end and now.mark is not None
     short = f"HW {now.mark}" if only_mark else f"LEO {now.end}"
     for text, left in _places(canvas, now, (now.text, short)):
@@ -112,7 +114,7 @@ def _places(canvas: Canvas, now: Stretch, texts: tuple[str, str]) -> Iterator[tu
     """Words, and where they may begin: at the tick if possible, in the stretch."""
     start = canvas.px(now.x0)
     for text in texts:
-        last = canvas.px(now.x1) - width_of(text, canvas.sizes.small)
+        last = canvas.px(now.x1) - width_of(text, SIZE)
         first = start + max(min(AFTER, last - start), CLOSE)
         tries = (first + step * STEP for step in range(STEPS_MAX))
         yield from ((text, left) for left in tries if left <= last)
@@ -156,7 +158,7 @@ def draw_line(
 
 def _say_last(panel: Panel, lane: str, last: Stretch) -> None:
     """At the end of its line, over the band."""
-    canvas, (y, _), size = panel.canvas, panel.lines(lane), panel.canvas.sizes.small
+    canvas, (y, _), size = panel.canvas, panel.lines(lane), SIZE
     at, taken = canvas.beside(last.x1, -APART), _taken(panel.canvas, y)
     for text in (last.text, f"LEO {last.end}"):
         box = canvas.box_of(at, y, text, size, "right")

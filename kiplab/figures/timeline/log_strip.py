@@ -1,23 +1,34 @@
-"""Below the axis, after an unclean election: the logs side by side where they part.
+"""Logs as bars on one scale of offsets: filled as far as records are committed, hollow beyond that,
+each leader epoch with its number and hatch, what the leader has not struck through.
 
-A block is a moment, and blocks come as the run gets there. Every log is a row of cells on one scale
-of offsets, a cell being the records of one leader epoch; what the leader has not is struck through.
+Beside the lanes there is a bar for each broker, at its lane, as the logs are at one moment. Below
+the axis of a whole run, after an unclean election, are blocks of them: those moments at which the
+logs part.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import log2
 from typing import Any, NamedTuple
 
-from ...rows.columns import Rows, offsets
-from ...rows.log_blocks import LogBlock, LogCell, LogSide, log_blocks, side_words
+from ...rows.columns import STRIPS, Rows, offsets
+from ...rows.log_blocks import (
+    LogBlock,
+    LogCell,
+    LogSide,
+    high_watermark,
+    log_blocks,
+    logs_at,
+    side_words,
+)
 from ...rows.sentences import about
 from ..drawing.canvas import Box, Canvas, safe
-from ..drawing.text_width import LINE_HEIGHT, first_fit, shortened, width_of
-from ..drawing.theme import Theme
+from ..drawing.text_width import BOLD, LINE_HEIGHT, first_fit, shortened, width_of
 from . import icons
 from .client_lanes import margin_name
 from .hover_cards import folded
+from .lanes import Panel
 from .mask import from_moment
 
 TITLE = "where the logs part"
@@ -26,79 +37,178 @@ BLOCK_MIN, GAP, GUTTER = 190, 24, 18
 CELL, STEP, ABOVE = 16, 21, 14
 """Pixels: how high a cell is, from one log to the next, over the strip."""
 SAME_WEIGHT = 1.2
-"""How wide records that all logs have are drawn, however many: elsewhere it is 1 for one record,
+"""How wide records of one leader epoch are drawn, however many: elsewhere it is 1 for one record,
 and half as much more for twice as many.
 """
 SIGNS = {"leader": "★", "down": "✕"}
 
 
-class BlockPlace(NamedTuple):
-    """A block on the canvas, from pixel `left` to `right` and from `top` on. `shares` of its width
-    are those of each offset, `holders` have a row each: whose logs there are in any block.
-    """
+class OffsetScale(NamedTuple):
+    """The shares of a width at offsets, both ascending; and all leader epochs, in order."""
+
+    offsets: list[int]
+    shares: list[float]
+    epochs: list[int]
+
+    def share(self, offset: int) -> float:
+        """That of any offset: between two known ones it is in proportion."""
+        n = min(max(bisect_right(self.offsets, offset), 1), len(self.offsets) - 1)
+        (a, b), (low, high) = self.offsets[n - 1 : n + 1], self.shares[n - 1 : n + 1]
+        return low + (high - low) * min(max((offset - a) / (b - a), 0), 1)
+
+
+def scale_of(runs: Sequence[Rows], partition: str) -> OffsetScale:
+    """One for all logs of runs, at whatever moment: from step to step no offset moves."""
+    ends: dict[tuple[int, int], int] = {}
+    spans = (s for run in runs for s in run.spans if (s.track, s.partition) == ("log", partition))
+    edges = {mark for mark in map(high_watermark, spans) if mark is not None}
+    for row in (row for run in runs for row in run.logs if row.partition == partition):
+        for epoch, first, end in row.ranges:
+            ends[epoch, first] = max(end, ends.get((epoch, first), 0))
+            edges |= {first, end}
+    ordered, widths = sorted(edges) if len(edges) > 1 else [0, 1], [0.0]
+    for a, b in pairwise(ordered):
+        here = {epoch for (epoch, first), end in ends.items() if first <= a and b <= end}
+        same = len(here) == 1 and b - a > 1
+        widths.append(widths[-1] + (SAME_WEIGHT if same else 1 + log2(b - a) / 2))
+    shares = [wide / widths[-1] for wide in widths]
+    return OffsetScale(ordered, shares, sorted({epoch for epoch, _ in ends if epoch >= 0}))
+
+
+class LogPlace(NamedTuple):
+    """Where logs of the run of that number are drawn: from pixel `left` to `right`, signs first."""
 
     canvas: Canvas
     rows: Rows
     block: LogBlock
-    left: float
-    right: float
-    top: float
-    shares: dict[int, float]
-    holders: list[str]
+    scale: OffsetScale
+    left: float = 0
+    right: float = 0
+    run: int = 0
 
     def px(self, offset: int) -> float:
-        """Pixels from the left of an offset that is one of the scale's."""
+        """Pixels from the left of an offset."""
         start = self.left + GUTTER
-        return start + (self.right - start) * self.shares[offset]
-
-    def row(self, row: int) -> float:
-        """The upper edge of the cells in a row."""
-        return self.top + 2 * self.canvas.sizes.small * LINE_HEIGHT + 8 + row * STEP
+        return start + (self.right - start) * self.scale.share(offset)
 
     def text(self, px: float, y: float, text: str, color: str = "", **font: Any) -> None:
-        """Words that are there from the block's moment on."""
+        """Words that are there from the moment of these logs on."""
         font = {"size": self.canvas.sizes.small, "since": self.block.x, **font}
         self.canvas.text(self.canvas.at(px), y, text, color, **font)
 
+    def label(self, px: float, y: float, texts: Sequence[str], color: str, bold: bool) -> None:
+        """The first of some words that fits, its lower edge at `y`: in the middle over `px`, or
+        beside that where the place ends.
+        """
+        size = self.canvas.sizes.small
+        text = first_fit(texts, (self.right - self.left - GUTTER) / (BOLD if bold else 1), size)
+        wide = width_of(text, size, bold=bold)
+        left = min(max(px - wide / 2, self.left + GUTTER), self.right - wide)
+        self.text(left, y - size * LINE_HEIGHT / 2, text, color, bold=bold)
+
     def name(self, name: str) -> str:
-        """The name of a shape that is there from the block's moment on."""
+        """The name of a shape that is there from that moment on."""
         return from_moment(name, self.block.x)
+
+
+# --- beside the lanes -----------------------------------------------------------------------------
+
+ASIDE_MIN, ASIDE_MAX, ASIDE_SHARE = 124, 230, 0.21
+"""Pixels that the strip takes, and its share of a picture's width between them."""
+
+
+def room_aside(width: int) -> float:
+    """The pixels that a strip takes of a picture so wide."""
+    return min(max(width * ASIDE_SHARE, ASIDE_MIN), ASIDE_MAX)
+
+
+def draw_strip(panel: Panel, runs: Sequence[Rows]) -> None:
+    """The logs as they are at the panel's end, right of its lanes; on one scale for all `runs`."""
+    canvas, lanes = panel.canvas, panel.lanes
+    x, left = panel.rows.meta.end - 1, canvas.edge + 4
+    block, scale = logs_at(panel.rows, panel.partition, x), scale_of(runs, panel.partition)
+    place = LogPlace(canvas, panel.rows, block, scale, left, canvas.width - 14)
+    heading, row = f"Logs at step {panel.rows.meta.number(x)}", lanes.strips[STRIPS[0]]
+    place.text(left + GUTTER, sum(row) / 2, heading, bold=True, size=canvas.sizes.text)
+    top, low = next(iter(lanes.brokers.values()))[0] - 2, [*lanes.brokers.values()][-1][1]
+    for gone in block.lost:
+        _bracket(place, gone, top - canvas.sizes.small * LINE_HEIGHT - 7)
+    tops = {lane: lanes.band(lane) - CELL / 2 for lane in lanes.brokers}
+    tops |= {name: (y0 + y1 - CELL) / 2 for name, (y0, y1) in lanes.clients.items()}
+    shown = [side for side in block.sides if side.holder in tops]
+    for y in (tops[side.holder] for side in shown):
+        ground = canvas.at(left + GUTTER), canvas.at(place.right)
+        canvas.rect(*ground, y, y + CELL, canvas.theme.isr_fill, name=place.name("log"))
+    if block.mark is not None:
+        _draw_mark(place, block.mark, (top, low))
+    for side in shown:
+        _draw_side(place, side, tops[side.holder])
+        if side.end is not None and not panel.is_thin(side.holder):
+            _say_end(place, side, tops[side.holder] + CELL + 1)
+
+
+def _say_end(place: LogPlace, side: LogSide, top: float) -> None:
+    """Where the log ends, on a plate over the line of the leader's high watermark; and its own if
+    that is another.
+    """
+    canvas, size, left = place.canvas, place.canvas.sizes.small, place.left + GUTTER
+    texts = f"LEO {side.end}", _end_words(side)
+    said = first_fit(texts[:: -1 if side.mark != place.block.mark else 1], place.right - left, size)
+    y = top + size * LINE_HEIGHT / 2
+    canvas.plate(canvas.box_of(canvas.at(left), y, said, size), canvas.theme.paper, 2)
+    place.text(left, y, said, canvas.theme.muted)
+
+
+def _end_words(side: LogSide) -> str:
+    """``LEO 110 · HW 100``."""
+    return f"LEO {side.end}" + ("" if side.mark is None else f" · HW {side.mark}")
+
+
+def _draw_mark(place: LogPlace, mark: int, ends: tuple[float, float]) -> None:
+    """A line behind all logs at the leader's high watermark, and which that is."""
+    canvas, px, color = place.canvas, place.px(mark), place.canvas.theme.text
+    x = canvas.at(px)
+    canvas.line(x, ends[0], x, ends[1], color, width=1.5, name=place.name("high watermark"))
+    place.label(px, ends[0], (f"high watermark {mark}", f"HW {mark}"), color, bold=False)
+
+
+# --- blocks below the axis ------------------------------------------------------------------------
 
 
 def draw_logs(
     canvas: Canvas, runs: Sequence[Rows], partition: str, top: float, titles: Sequence[str] = ()
 ) -> float:
-    """The strip from `top` on, run by run under their `titles`; returns where it ends, which is
+    """The blocks from `top` on, run by run under their `titles`; returns where they end, which is
     `top` where no log of any run is worth it.
     """
     for n, rows in enumerate(runs):
         blocks = log_blocks(rows, partition)
         if blocks:
             title = f"{TITLE}, {titles[n]}" if titles else TITLE
-            top = _draw_run(canvas, rows, blocks, top, title, n)
+            place = LogPlace(canvas, rows, blocks[0], scale_of(runs, partition), run=n)
+            top = _draw_run(place, blocks, top, title)
     return top
 
 
-def _draw_run(
-    canvas: Canvas, rows: Rows, blocks: tuple[LogBlock, ...], top: float, title: str, run: int
-) -> float:
+def _draw_run(place: LogPlace, blocks: tuple[LogBlock, ...], top: float, title: str) -> float:
+    canvas, small = place.canvas, place.canvas.sizes.small
     y, size, ends = top + ABOVE, canvas.sizes.text, (canvas.at(14), canvas.at(canvas.width - 14))
     canvas.line(ends[0], top + 3, ends[1], top + 3, canvas.theme.grid)
     canvas.text(ends[0], y + 3, safe(title), size=size, bold=True, since=blocks[0].x)
     y += size * LINE_HEIGHT + 2
     present = {side.holder for block in blocks for side in block.sides}
-    holders = [name for name in dict.fromkeys(row.holder for row in rows.logs) if name in present]
-    shares = _shares(blocks)
+    holders = [h for h in dict.fromkeys(row.holder for row in place.rows.logs) if h in present]
     for line in _lines(canvas, blocks):
         wide = (canvas.px(canvas.end) - canvas.px(0) - GAP * (len(line) - 1)) / len(line)
+        first = y + 2 * small * LINE_HEIGHT + 8
+        tops = {holder: first + n * STEP for n, holder in enumerate(holders)}
         for n, block in enumerate(line):
             left = canvas.px(0) + n * (wide + GAP)
-            place = BlockPlace(canvas, rows, block, left, left + wide, y, shares, holders)
-            _draw_block(place, run)
-        for row, holder in enumerate(holders):
-            name, at = margin_name(canvas, holder, canvas.sizes.small), place.row(row) + CELL / 2
-            canvas.margin(at, name, canvas.theme.muted, size=canvas.sizes.small, since=line[0].x)
-        y = place.row(len(holders)) + 6
+            _draw_block(place._replace(block=block, left=left, right=left + wide), y, tops)
+        for holder, at in tops.items():
+            name = margin_name(canvas, holder, small)
+            canvas.margin(at + CELL / 2, name, canvas.theme.muted, size=small, since=line[0].x)
+        y = first + len(holders) * STEP + 6
     return y
 
 
@@ -111,99 +221,66 @@ def _lines(canvas: Canvas, blocks: tuple[LogBlock, ...]) -> Iterator[tuple[LogBl
     return (blocks[n : n + each] for n in range(0, len(blocks), each))
 
 
-def _shares(blocks: Sequence[LogBlock]) -> dict[int, float]:
-    """The share of a block's width at each offset, one scale for all blocks: records that are the
-    same everywhere take little room.
-    """
-    cells = [cell for block in blocks for side in block.sides for cell in side.cells]
-    edges = {o for cell in cells for o in (cell.first, cell.end)}
-    edges |= {o for block in blocks for gone in block.lost for o in gone}
-    ordered = sorted(edges) or [0, 1]
-    widths = [0.0]
-    for a, b in pairwise(ordered):
-        here = {(cell.epoch, cell.has) for cell in cells if cell.first <= a and b <= cell.end}
-        same = len(here) == 1 and b - a > 1
-        widths.append(widths[-1] + (SAME_WEIGHT if same else 1 + log2(b - a) / 2))
-    whole = widths[-1] or 1
-    return {offset: wide / whole for offset, wide in zip(ordered, widths, strict=True)}
-
-
-def _draw_block(place: BlockPlace, run: int) -> None:
+def _draw_block(place: LogPlace, top: float, tops: dict[str, float]) -> None:
     block, small = place.block, place.canvas.sizes.small
     number = place.rows.meta.number(block.x)
     room = place.right - place.left - width_of(number, small, bold=True) - 10
     html = f"<b>{number}</b>  {safe(shortened(block.words, room, small))}"
-    place.text(place.left, place.top + small * LINE_HEIGHT / 2, html)
+    place.text(place.left, top + small * LINE_HEIGHT / 2, html)
     for gone in block.lost:
-        _bracket(place, gone)
+        _bracket(place, gone, top + 2 * small * LINE_HEIGHT)
     for side in block.sides:
-        _draw_side(place, side, place.row(place.holders.index(side.holder)))
+        _draw_side(place, side, tops[side.holder])
     # A block is about what happened at its moment.
     here = [e for e in place.rows.events if e.x == block.x]
     ids = [e.id for e in here if e.kind not in ("sent", "delivered")]
-    low = place.row(len(place.holders))
-    ends = (place.left - 2, place.top - 2, place.right + 2, low)
-    place.canvas.marks.append([about(ids, run), *map(round, ends)])
+    ends = (place.left - 2, top - 2, place.right + 2, max(tops.values()) + STEP)
+    place.canvas.marks.append([about(ids, place.run), *map(round, ends)])
 
 
-def _bracket(place: BlockPlace, gone: tuple[int, int]) -> None:
+# --- one log --------------------------------------------------------------------------------------
+
+
+def _bracket(place: LogPlace, gone: tuple[int, int], y: float) -> None:
     """⎴ over the offsets that are lost, and which they are."""
     canvas, (x0, x1) = place.canvas, map(place.px, gone)
-    size, color = canvas.sizes.small, canvas.theme.lost_text
-    line = size * LINE_HEIGHT
-    ends = canvas.at(x0), canvas.at(x1)
-    icons.bracket(canvas, *ends, place.top + 2 * line, color, name=place.name("loss"))
-    whole = offsets(gone[0], gone[1] - 1)
+    color, whole = canvas.theme.lost_text, offsets(gone[0], gone[1] - 1)
+    icons.bracket(canvas, canvas.at(x0), canvas.at(x1), y, color, name=place.name("loss"))
     texts = (f"▼ {whole} lost", f"▼ {whole.split(' ')[1]} lost", "▼ lost")
-    text = first_fit(texts, place.right - place.left, size)
-    wide = width_of(text, size)
-    left = min(max((x0 + x1 - wide) / 2, place.left), place.right - wide)
-    place.text(left, place.top + 1.5 * line, text, color, bold=True)
+    place.label((x0 + x1) / 2, y, texts, color, bold=True)
 
 
-def _draw_side(place: BlockPlace, side: LogSide, top: float) -> None:
-    canvas, sign = place.canvas, SIGNS.get(side.state, "")
+def _draw_side(place: LogPlace, side: LogSide, top: float) -> None:
+    """The cells of a log, its holder's sign, where it was cut, what its leader lacks; its card."""
+    canvas, sign, low = place.canvas, SIGNS.get(side.state, ""), top + CELL
     if sign:
         size = canvas.sizes.text
         place.text(place.left + GUTTER / 2, top + CELL / 2, sign, size=size, anchor="center")
+    edge = {"color": canvas.theme.lost_text, "width": 1, "dash": "3px,2px"}
+    for first, end in place.block.lost if side.state == "leader" else ():
+        x0, x1, name = canvas.at(place.px(first)), canvas.at(place.px(end)), place.name("hole")
+        canvas.rect(x0, x1, top, low, canvas.theme.box, line=edge, name=name)
     for cell in side.cells:
         _draw_cell(place, side, cell, top)
-    if side.cut is not None and side.cut in place.shares:
-        x = canvas.at(place.px(side.cut))
-        low, name = top + CELL + 3, place.name("cut")
-        canvas.line(x, top - 3, x, low, canvas.theme.gone, width=3, name=name)
+    if side.cut is not None:
+        x, name = canvas.at(place.px(side.cut)), place.name("cut")
+        canvas.line(x, top - 3, x, low + 3, canvas.theme.gone, width=3, name=name)
     heading = f"{side.holder}, at {place.rows.meta.number(place.block.x)}"
-    card = folded([heading, side_words(side)])
+    card = folded([heading, side_words(side), *([] if side.end is None else [_end_words(side)])])
     for share in (0.2, 0.5, 0.8):
         at = canvas.at(place.left + (place.right - place.left) * share)
         canvas.card(at, top + CELL / 2, card)
 
 
-def _draw_cell(place: BlockPlace, side: LogSide, cell: LogCell, top: float) -> None:
-    """A box: filled in a log, hollow where it was only read; struck through if the leader lacks
-    it.
-    """
-    canvas, x0, x1, y = place.canvas, place.px(cell.first), place.px(cell.end), top + CELL / 2
-    fill, edge, color = colors_of(canvas.theme, cell, is_read=side.is_read)
-    ends, name = (canvas.at(x0), canvas.at(x1)), place.name("log cell")
-    canvas.rect(*ends, top, top + CELL, fill, line={"color": edge, "width": 1.2}, name=name)
-    if not cell.has:
-        canvas.line(ends[0], y, ends[1], y, edge, width=1.2, name=name)
+def _draw_cell(place: LogPlace, side: LogSide, cell: LogCell, top: float) -> None:
+    canvas, x0, x1 = place.canvas, place.px(cell.first), place.px(cell.end)
+    box, name = Box(x0, top, x1, top + CELL), place.name("log cell")
+    number = bisect_left(place.scale.epochs, cell.epoch)
+    color = icons.log_cell(canvas, box, cell, number, is_read=side.is_read, name=name)
     numbers, size = offsets(cell.first, cell.end - 1).split(" ")[1], canvas.sizes.small
-    text = first_fit((f"e{cell.epoch}: {numbers}", numbers, f"e{cell.epoch}"), x1 - x0 - 8, size)
+    text = first_fit((f"e{cell.epoch}: {numbers}", f"e{cell.epoch}"), x1 - x0 - 8, size)
     if text:
-        middle, half = (x0 + x1) / 2, width_of(text, size) / 2 + 3
-        if not cell.has:
-            plate = Box(middle - half, top + 2, middle + half, top + CELL - 2)
-            canvas.plate(plate, fill, 0, name=name)
+        (middle, y), half = box.middle, width_of(text, size) / 2 + 3
+        plate = Box(middle - half, top + 2, middle + half, top + CELL - 2)
+        canvas.plate(plate, icons.log_colors(canvas.theme, cell)[0], 0, name=name)
         place.text(middle, y, text, color, anchor="center")
-
-
-def colors_of(theme: Theme, cell: LogCell, *, is_read: bool) -> tuple[str, str, str]:
-    """Fill, edge and words of a cell."""
-    if cell.has:
-        words = theme.text if is_read else theme.member_text
-        return theme.box if is_read else theme.member, theme.member_edge, words
-    if cell.lost:
-        return theme.box if is_read else theme.lost, theme.lost_text, theme.lost_text
-    return theme.box if is_read else theme.offline, theme.muted, theme.text

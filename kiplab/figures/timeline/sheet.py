@@ -11,15 +11,16 @@ from ...rows.metric_readings import MetricChoice
 from ...rows.view import views
 from ..drawing.canvas import Canvas, safe, wrapped_safe
 from ..drawing.text_width import width_of
-from ..drawing.theme import sizes_of, theme_of
+from ..drawing.theme import Sizes, sizes_of, theme_of
 from . import arrows, broker_lanes, client_lanes, controller_lane, hover_cards, lane_marks, strips
 from .lanes import Panel, lanes
+from .log_strip import draw_strip, room_aside
 from .places import event_marks
 
 WIDTH, WIDTH_MIN = 980, 440
 MOMENT_MIN = 30
 """Pixels that a moment needs; where each has as many, nothing is folded unasked."""
-TALK = {"silent": 24, "messages": 50, "refusals": 70, "crowded": 118}
+TALK = {"silent": 24, "messages": 50, "refusals": 70, "crowded": 124}
 """Pixels between the controller's line and the first broker, by what has to be said there."""
 TILED = 8
 """So many more where the controller's line has a tile."""
@@ -41,8 +42,10 @@ class PictureOptions(msgspec.Struct, frozen=True, kw_only=True):
     `fold`, `kinds` and `between` are as for `view.view`: quiet stretches folded (None: where there
     is no room), messages of some kinds only, a range of moments. `metrics` draws Kafka's metrics
     below the lanes: those that move (True), all that this release has ("all"), or those that are
-    named. `legend` explains the marks that occur, below the axis. `every_message` has an arrow also
-    where there are so many that metadata is marked where it arrives.
+    named. `legend` explains the marks that occur, below the axis. `logs` draws the log of every
+    broker as a bar beside its lane, as it is at the end; the lanes then do not say where logs end.
+    `every_message` has an arrow also where there are so many that metadata is marked where it
+    arrives.
     """
 
     partition: str | None = None
@@ -56,21 +59,26 @@ class PictureOptions(msgspec.Struct, frozen=True, kw_only=True):
     height: int | None = None
     legend: bool = True
     every_message: bool = False
+    logs: bool = False
 
     def views(self, runs: Sequence[Rows]) -> tuple[Rows, ...]:
         """The runs as they are drawn, folded where a moment would have too few pixels."""
         pixels = self.width or WIDTH
-        sizes = sizes_of(pixels, len(max(runs, key=lambda run: run.meta.end).meta.brokers))
-        room = (pixels - sizes.left - sizes.right) // MOMENT_MIN
+        sizes = self._sizes(pixels, max(runs, key=lambda run: run.meta.end))
+        room = int(pixels - sizes.left - sizes.right - sizes.aside) // MOMENT_MIN
         return views(runs, fold=self.fold, kinds=self.kinds, between=self.between, room=room)
 
     def canvas(self, rows: Rows, *, low: float | None = None) -> Canvas:
         """An empty canvas, as wide as suits a notebook if nobody says; `low` as for `sizes_of`."""
         pixels = max(self.width or WIDTH, WIDTH_MIN)
-        sizes = sizes_of(pixels, len(rows.meta.brokers), low=low)
+        sizes = self._sizes(pixels, rows, low=low)
         canvas = Canvas(pixels, rows.meta.end, theme_of(self.theme), sizes, rows.meta.columns)
         canvas.every_message = self.every_message
         return canvas
+
+    def _sizes(self, pixels: int, rows: Rows, *, low: float | None = None) -> Sizes:
+        sizes = sizes_of(pixels, len(rows.meta.brokers), low=low)
+        return replace(sizes, aside=room_aside(pixels)) if self.logs else sizes
 
 
 def check_options(picture: str, options: Iterable[str], useless: Iterable[str]) -> None:
@@ -156,6 +164,8 @@ def draw_panel(
     lane_marks.draw_remarks(panel)
     hover_cards.draw_cards(panel)
     canvas.marks += event_marks(panel)
+    if canvas.sizes.aside:
+        draw_strip(panel, runs)
     return panel
 
 

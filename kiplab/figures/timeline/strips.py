@@ -83,10 +83,23 @@ def draw_strips(panel: Panel) -> None:
         fill = theme.isr_fill if track == "ISR" else theme.epoch_fill
         for span in panel.spans("partition", track):
             _step(canvas, (span.x0, span.x1, y0, y1), fill)
-            packed = span.value.replace(", ", ",")
-            texts = [span.text, span.value, packed, packed.strip("{}"), "…", "·"]
-            _centred(canvas, (span.x0, span.x1), (y0 + y1) / 2, texts, "", canvas.sizes.text)
+            packed, y = span.value.replace(", ", ","), (y0 + y1) / 2
+            texts = [span.text, span.value, packed]
+            if not _centred(canvas, (span.x0, span.x1), y, texts, "", canvas.sizes.text):
+                _packed(panel, span, y, packed.strip("{}"))
         canvas.keep(0, canvas.end, y0, y1)
+
+
+def _packed(panel: Panel, span: SpanRow, y: float, text: str) -> None:
+    """What found no room in its cell, smaller: past its end if nothing follows, and else … in its
+    place.
+    """
+    canvas, size = panel.canvas, panel.canvas.sizes.small
+    end = canvas.px(span.x1)
+    if span.x1 == panel.rows.meta.end:
+        end = canvas.px(canvas.end) + canvas.sizes.right - 4
+    said = first_fit((text, "…", "·"), end - canvas.px(span.x0) - 2, size)
+    canvas.text(canvas.beside(span.x0, 2), y, said, size=size, since=span.x0)
 
 
 def _step(canvas: Canvas, ends: tuple[int, int, float, float], fill: str) -> None:

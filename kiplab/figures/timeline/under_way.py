@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from ...rows.client_requests import clients_shown
 from ...rows.columns import Rows
+from ...rows.log_blocks import logs_at, side_words
 from ...rows.run_titles import own_title
 from ...rows.sentences import summary
 from ...rows.view import through, until, with_kinds
@@ -49,8 +50,14 @@ def drawing_so_far(
     bottom = draw_axis(canvas, sheet, lowest + 16 + 10 * air, here, rows_max)
     places = places_of(panel, sheet, (lowest + 4 + 10 * air, bottom))
     if picture.legend:
-        bottom = draw_legend(canvas, occurring((sheet,), name, growing=True), bottom + 4)
-    drawing = canvas.drawing(bottom + 10 * air, summary(now) + metric_names.words(here))
+        marks = occurring((sheet,), name, growing=True, beside=picture.logs)
+        bottom = draw_legend(canvas, marks, bottom + 4)
+    told = summary(now) + metric_names.words(here)
+    if picture.logs:
+        told += (
+            f" Logs: {'; '.join(map(side_words, logs_at(here, name, here.meta.end - 1).sides))}."
+        )
+    drawing = canvas.drawing(bottom + 10 * air, told)
     drawing["layout"]["meta"]["places"] = places
     return drawing
 
@@ -76,7 +83,8 @@ def low_enough(whole: Rows, high: float, **options: Any) -> float | None:
 def legend_so_far(whole: Rows, **options: Any) -> dict[str, Any]:
     """The legend that `drawing_so_far` draws below its picture for the same options, by itself."""
     picture, name, sheet = _picture(whole, options)
-    canvas, marks = picture.canvas(sheet), occurring((sheet,), name, growing=True)
+    canvas = picture.canvas(sheet)
+    marks = occurring((sheet,), name, growing=True, beside=picture.logs)
     bottom = draw_legend(canvas, marks, 0)
     return canvas.drawing(bottom + 4, "; ".join(f"{mark.glyph} {mark.words}" for mark in marks))
 

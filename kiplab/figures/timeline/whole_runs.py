@@ -68,7 +68,7 @@ def _drawing(runs: tuple[Rows, ...], options: PictureOptions, headings: tuple[st
     bottom = draw_axis(canvas, axis, low + 26)
     bottom = draw_logs(canvas, shown, name, bottom, headings if len(runs) > 1 else ())
     if options.legend:
-        bottom = draw_legend(canvas, occurring(shown, name), bottom + 4)
+        bottom = draw_legend(canvas, occurring(shown, name, beside=options.logs), bottom + 4)
     sheet.draw_mask(canvas, first - 6, low + 4)
     said = [
         f"{f'{title}: ' if len(runs) > 1 else ''}{summary(run)}{metrics.words(seen)}"

@@ -82,25 +82,12 @@ class Drawer:
 
 
 class PictureDrawer(Drawer):
-    """Draws what `drawing` says while it is open. It can be opened where `is_there` says so."""
+    """Draws what `drawing` says while it is open."""
 
-    def __init__(
-        self,
-        label: str,
-        tooltip: str,
-        drawing: Callable[[], dict[str, Any]],
-        is_there: Callable[[], bool] = lambda: True,
-    ) -> None:
-        self._drawing, self._is_there = drawing, is_there
+    def __init__(self, label: str, tooltip: str, drawing: Callable[[], dict[str, Any]]) -> None:
+        self._drawing = drawing
         self.image = words(margin="0")
         super().__init__(label, self._paint, self.image, tooltip=tooltip)
-
-    def show(self) -> None:
-        there = self._is_there()
-        self.toggle.layout.display = "" if there else "none"
-        self.box.layout.display = "flex" if there and self.is_open else "none"
-        if there:
-            super().show()
 
     def _paint(self) -> None:
         self.image.value = _as_image(self._drawing())
