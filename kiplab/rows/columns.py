@@ -42,6 +42,11 @@ class MomentRow(msgspec.Struct, frozen=True):
     text: str
     label: str
 
+    @property
+    def was_left_out(self) -> bool:
+        """Whether its line was not applicable: nothing happened."""
+        return "not applicable" in self.label
+
 
 class SpanRow(msgspec.Struct, frozen=True):
     """Something that stayed as it was on [x0, x1).

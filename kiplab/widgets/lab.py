@@ -233,7 +233,7 @@ class Lab:
 
     def _furnish(self) -> None:
         """Every part, once. Those in `_followers` are kept up to date."""
-        self.transport = Transport(self, self._tick)
+        self.transport = Transport(self, self._tick, lambda: tuple(self._view.stops))
         self.touching = PictureMenu(self, self._view, self._go)
         self.picture = self.touching.picture
         self.jumps = JumpButtons(self)
@@ -367,8 +367,8 @@ class Lab:
             part.show()
         self.transport.show_branch(here)
         self.rulebook.show(playback.features, self.tree.rules)
-        label, branch = view.rows.moments[playback.at].label, here.name if here.parent else ""
-        self.verdict.value = story_bar(playback, label, branch)
+        branch = here.name if here.parent else ""
+        self.verdict.value = story_bar(playback, view.moment(playback.at), branch)
         self.facts.value = on_record(playback, view.options.get("partition") or view.rows.busiest)
         self.transcript.value = transcript(playback, TRANSCRIPT_HEIGHT)
         self._say(sentence)

@@ -12,6 +12,7 @@ from ..plays.stage import Performed, Stage
 from ..plays.step_story import story_of
 from ..plays.transcript import event_lines, number_of
 from ..protocol.ids import NO_LEADER, broker_list
+from ..rows.columns import MomentRow
 from .elements.labelled import words
 from .history_tree.branch_tree import Tree
 from .history_tree.playback import Playback
@@ -24,21 +25,22 @@ def glyph(stage: Stage) -> str:
     return verdicts.VERDICT_SIGNS[verdicts.verdict(stage)]
 
 
-def story_bar(playback: Playback, label: str, branch: str = "") -> str:
+def story_bar(playback: Playback, moment: MomentRow, branch: str = "") -> str:
     """What happened at the step where one stands, why it matters, and the verdict so far.
 
-    `branch` is the name of the branch, if it is not the play.
+    `moment` is what the axis says of it. `branch` is the name of the branch, if it is not the play.
     """
     word, story = verdicts.verdict(playback.here), story_of(playback.here)
     so_far = " so far" if playback.at < playback.last and word == "safe" else ""
     sentence = verdicts.sentence(playback.here).removeprefix("nothing lost yet, but ")
     verdict = f"{glyph(playback.here)} {word}: {sentence}{so_far}"
+    label, struck = moment.label, "s" if moment.was_left_out else "span"
     is_new = playback.at and label.casefold() not in story.happened.casefold()
     where = f"Step {playback.at} of {playback.last}" + (f", {label}" if is_new else "")
-    where += f" · on {branch}" if branch else ""
+    where = muted(where + (f" · on {branch}" if branch else ""), struck)
     return (
         f'<div class="kiplab-verdict kiplab-{word}" role="status" tabindex="0"><div>'
-        f"<p>{muted(where)} <b>{escape(story.happened)}</b></p><p>{escape(story.matters)}</p>"
+        f"<p>{where} <b>{escape(story.happened)}</b></p><p>{escape(story.matters)}</p>"
         f'</div><span class="kiplab-chip">{escape(verdict)}</span></div>'
     )
 
@@ -101,7 +103,8 @@ def _group(stage: Stage, moment: int, at: int) -> str:
 def _lines(stage: Stage, performed: Performed) -> Iterator[str]:
     moment, text = performed.moment, escape(" ".join(performed.statement.text.split()))
     number = number_of(stage, performed) if moment else ""
-    yield f'<div data-about="{moment}"><b>{number} {text}</b></div>'
+    struck = "b" if performed.not_applicable is None else "s"
+    yield f'<div data-about="{moment}"><{struck}>{number} {text}</{struck}></div>'
     for id, line in event_lines(stage, performed):
         yield f'<div class="kiplab-line" data-about="{id}">{escape(line)}</div>'
 
@@ -125,9 +128,9 @@ def heading(text: str) -> str:
     return f'<b style="color:{INK};font-size:13px">{escape(text)}</b>'
 
 
-def muted(text: str) -> str:
+def muted(text: str, tag: str = "span") -> str:
     look = f"display:inline-block;color:{MUTED};font-size:12px;line-height:1.35"
-    return f'<span style="{look}">{escape(text)}</span>'
+    return f'<{tag} style="{look}">{escape(text)}</{tag}>'
 
 
 def beside(title: str, text: str) -> str:

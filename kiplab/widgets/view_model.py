@@ -5,9 +5,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..figures.timeline.sheet import followed_partition
-from ..figures.timeline.under_way import drawing_so_far, legend_so_far, low_enough
+from ..figures.timeline.under_way import drawing_so_far, legend_so_far, low_enough, stops_in
 from ..plays.stage import Stage
-from ..rows.columns import Rows
+from ..rows.columns import MomentRow, Rows
 from ..rows.message_paths import marked_messages
 from ..rows.rows_of_stage import rows_of, rows_until
 from ..runs import Run
@@ -22,7 +22,8 @@ class ViewModel:
     """`tree` is the history, `rows` the branch where one is, `options` those of the picture,
     `high` the pixels that there are for it, once known.
 
-    `diverges` is what `transport.divergence` says of that branch.
+    `stops` are the steps at which Step, Back and Play stop, as the axis has them. `diverges` is
+    what `transport.divergence` says of that branch.
     """
 
     def __init__(self, tree: Tree, **options: Any) -> None:
@@ -48,6 +49,10 @@ class ViewModel:
         self._kept_rows = ((stage, rows), *others[: STAGES_KEPT - 1])
         return rows
 
+    def moment(self, at: int) -> MomentRow:
+        """What the axis says of a step."""
+        return self.stops.get(at) or self.rows.moments[at]
+
     @property
     def run(self) -> Run:
         """The branch where one is, without the lines that could not be done."""
@@ -61,6 +66,7 @@ class ViewModel:
         return (self.options, self._low) != before
 
     def _fit(self) -> None:
+        self.stops = stops_in(self.rows, **self.options)
         if self.high is not None:
             self._low = low_enough(self.rows, self.high, **self.options)
 

@@ -1,6 +1,7 @@
 """The Lab without a browser: buttons are pressed, and everything shown follows."""
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from ipywidgets.widgets.widget import _instances
 
 import kiplab
+from kiplab.figures.drawing.svg import svg
 from kiplab.plays.stage import Stage
 from kiplab.rows.columns import Rows
 from kiplab.rows.rows_of_stage import rows_of
@@ -209,6 +211,38 @@ def test_every_play_opens_and_steps_to_its_end(name: str) -> None:
         lab.transport.step.click()
     assert lab.transport.step.disabled
     assert lab.playback.at == lab.playback.last
+
+
+def stepped_through(lab: Lab) -> set[int]:
+    """The steps at which Step stops, and Back on its way to the start."""
+    there, back = {0}, {lab.playback.last}
+    for control, steps in ((lab.transport.step, there), (lab.transport.back, back)):
+        while not control.disabled:
+            control.click()
+            steps.add(lab.playback.at)
+    assert there == back
+    return there
+
+
+def test_what_is_not_applicable_is_struck_through_and_passed_over() -> None:
+    lab = kiplab.Lab("unclean-election")
+    assert set(range(25)) - stepped_through(lab) == {17, 18}
+    lab.transport.slider.value = 18
+    struck = r"<s [^>]*>Step 18 of 24, \(resend: not applicable\)</s>"
+    assert re.search(struck, lab.verdict.value)
+    assert "<s>18 resend shop" in lab.transcript.value
+    assert "<s>(finish-recovery:" in words_in_figure(lab)
+    assert "line-through" in svg(lab.picture.drawing)
+
+
+def test_steps_that_the_picture_folds_are_one_step() -> None:
+    wide, narrow = (kiplab.Lab("consumer-old-leader", width=width) for width in (1300, 840))
+    assert stepped_through(wide) == set(range(24))
+    assert set(range(24)) - stepped_through(narrow) == set(range(4, 10))
+    narrow.seek(10)
+    assert "Step 10 of 23, 7 quiet steps" in narrow.verdict.value
+    narrow.seek(5)
+    assert "Step 5 of 23" in narrow.verdict.value
 
 
 def test_a_saved_notebook_stays_small(lab: Lab) -> None:

@@ -16,9 +16,12 @@ class Viewer(Hands):
     def __init__(self, playback: Playback) -> None:
         super().__init__(playback)
         self.seen: list[int] = []
-        self.panel = self.transport = Transport(self, self.tick)
+        self.panel = self.transport = Transport(self, self.tick, self.stops)
         self.transport.show()
         self.transport.show_branch(plant(playback).here)
+
+    def stops(self) -> range:
+        return range(self.playback.last + 1)
 
     def tick(self, at: int) -> None:
         super().seek(at)

@@ -26,7 +26,7 @@ BASELINE = 0.27
 _DASHES = {"solid": "", "dot": "3 3", "dash": "9 9"}
 _ANCHORS = {"left": "end", "center": "middle", "right": "start"}
 _POINT = re.compile(r"([MLZ])(?:(-?[\d.]+),(-?[\d.]+))?")
-_TAG = re.compile(r"(</?[bi]>)")
+_TAG = re.compile(r"(</?[bis]>)")
 _AXIS = re.compile(r"[xy]axis\d*")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -226,7 +226,8 @@ def _words(trace: Json, layout: Json, styles: Styles) -> Iterator[tuple[str, str
 
 
 _MARKUP = {"<b>": '<tspan font-weight="bold">', "<i>": '<tspan font-style="italic">'}
-_MARKUP |= dict.fromkeys(("</b>", "</i>"), "</tspan>")
+_MARKUP["<s>"] = '<tspan text-decoration="line-through">'
+_MARKUP |= dict.fromkeys(("</b>", "</i>", "</s>"), "</tspan>")
 
 
 def _markup(line: str) -> str:

@@ -103,12 +103,16 @@ def draw_axis(
     heights = [0.0] * (1 + max((label.row for label in placed), default=0))
     for _, text, row in placed:
         heights[row] = max(heights[row], height_of(text, size) + BELOW)
+    struck = {m.x for m in rows.moments if m.was_left_out}
     for x, text, row in (label for label in placed if label.x < happened.meta.end):
         y = first + sum(heights[:row])
         if row:
             canvas.line(x, first + 2, x, y, theme.grid)
         middle = y + height_of(text, size) / 2
-        canvas.text(x, middle, safe_lines(text), theme.muted, size=size, anchor="center")
+        words = safe_lines(text)
+        if x in struck:
+            words = "<br>".join(f"<s>{line}</s>" for line in words.split("<br>"))
+        canvas.text(x, middle, words, theme.muted, size=size, anchor="center")
     left = sum(bool(m.line and m.label) for m in rows.moments) - len(placed)
     if left:
         names = first_fit(_left_out(left), canvas.sizes.left - 16, size)

@@ -93,7 +93,7 @@ def axis_rows(runs: Sequence[Rows]) -> Rows:
     """
     first, *rest = sorted(runs, key=lambda run: -run.meta.end)
     others = {m.x: m for run in rest for m in run.moments}
-    moments = tuple(others.get(m.x, m) if "not applicable" in m.label else m for m in first.moments)
+    moments = tuple(others.get(m.x, m) if m.was_left_out else m for m in first.moments)
     return replace(first, moments=moments)
 
 

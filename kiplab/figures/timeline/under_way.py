@@ -5,7 +5,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from ...rows.client_requests import clients_shown
-from ...rows.columns import Rows
+from ...rows.columns import MomentRow, Rows
 from ...rows.log_blocks import logs_at, side_words
 from ...rows.run_titles import own_title
 from ...rows.sentences import summary
@@ -78,6 +78,20 @@ def low_enough(whole: Rows, high: float, **options: Any) -> float | None:
     if lowest > high and clients_shown(whole, followed_partition(options.get("partition"), whole)):
         return WITHOUT_CLIENTS
     return min(max((highest - high + 1) / (highest - lowest), 0), 1)
+
+
+def stops_in(whole: Rows, **options: Any) -> dict[int, MomentRow]:
+    """The moments of `whole` at which a picture of it changes, with what its axis says of each.
+
+    Of those that it folds into one column that is the last one. A moment whose line was not
+    applicable is none, unless the run ends there.
+    """
+    _, _, sheet = _picture(whole, options)
+    shown = {sheet.meta.own(moment.x)[1]: moment for moment in sheet.moments}
+    folded = {x for first, last in sheet.meta.columns for x in range(first, last)}
+    passed = folded | {moment.x for moment in whole.moments if moment.was_left_out}
+    stops = (m for m in whole.moments if m.x not in passed or m is whole.moments[-1])
+    return {moment.x: shown.get(moment.x, moment) for moment in stops}
 
 
 def legend_so_far(whole: Rows, **options: Any) -> dict[str, Any]:

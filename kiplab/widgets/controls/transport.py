@@ -7,7 +7,7 @@ message. However slow the kernel, it sees few positions, and the last one always
 Below: steps worth going to, with a button each; links and searches in the page that lead to one.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
 from typing import Any
 
@@ -29,17 +29,19 @@ SPEEDS = {"slow": 2_000, "normal": 1_000, "fast": 350}
 
 class Transport:
     """Calls `tick` with the number of a step when the player goes there. `is_playing` says whether
-    it goes on by itself.
+    it goes on by itself. Step, Back and Play stop at each of `stops` and at no other step.
     """
 
-    def __init__(self, lab: LabLike, tick: Callable[[int], None]) -> None:
-        self._lab, self._tick = lab, tick
+    def __init__(
+        self, lab: LabLike, tick: Callable[[int], None], stops: Callable[[], Sequence[int]]
+    ) -> None:
+        self._lab, self._tick, self._stops = lab, tick, stops
         self.is_playing = False
         self.first = button("First", lambda: lab.seek(0), "To the start")
-        self.back = button("Back", lambda: lab.seek(self._at - 1), "One step back")
+        self.back = button("Back", self._go_back, "One step back")
         self.play = button("Play", self._pressed_play)
         self.play.layout.width = "62px"
-        self.step = button("Step", lambda: lab.seek(self._at + 1), "One step on")
+        self.step = button("Step", self._go_on, "One step on")
         self.step.button_style = "primary"
         self.last = button("Last", lambda: lab.seek(self.slider.max), "To the end")
         self.undo, self.reset = button("Undo", lab.undo), button("Reset", lab.reset)
@@ -80,6 +82,7 @@ class Transport:
         if not self.is_playing:
             self.player.max = playback.last
         self.player.value = playback.at
+        self.player.stops = tuple(self._stops())
         self.first.disabled = self.back.disabled = playback.at == 0
         self.step.disabled = self.last.disabled = playback.at == playback.last
         self.play.disabled = playback.last == 0
@@ -119,6 +122,12 @@ class Transport:
             self._tick(self.player.value)
         if not self.player.playing:
             self.pause()
+
+    def _go_back(self) -> None:
+        self._lab.seek(max((stop for stop in self._stops() if stop < self._at), default=0))
+
+    def _go_on(self) -> None:
+        self._lab.seek(min((stop for stop in self._stops() if stop > self._at), default=self._at))
 
     def _slid(self, value: int) -> None:
         if value != self._at:

@@ -234,13 +234,16 @@ class Scale(Slider):
 
 
 class Player(WholeNumber):
-    """Counts from its value to `max` in the page, by itself, while it is `playing`. Invisible."""
+    """Goes in the page from its value to `max`, by itself, while it is `playing`: from one of
+    `stops` to the next, or counting where there are none. Invisible.
+    """
 
     kind = "player"
     heeds: ClassVar[tuple[str, ...]] = ("value", "playing")
     interval: int = 1_000
     """Milliseconds from one number to the next."""
     playing: bool = False
+    stops: tuple[int, ...] = ()
 
 
 class _Choice(_Control):

@@ -200,7 +200,7 @@ const playing = {
     clearInterval(element.timer);
     if (!part.playing) return;
     element.timer = setInterval(() => {
-      element.at += 1;
+      element.at = part.stops.find((stop) => stop > element.at) ?? element.at + 1;
       element.act("value", element.at, { latest: true });
       if (element.at < part.max) return;
       clearInterval(element.timer);
