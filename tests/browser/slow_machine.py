@@ -75,6 +75,32 @@ def stand_still(lab: LabPage, seconds: float) -> None:
         stopped.send_signal(signal.SIGCONT)
 
 
+def kernels() -> list[psutil.Process]:
+    """The kernels that this test's server has started."""
+    return [p for p in psutil.Process().children(recursive=True) if is_kernel(p)]
+
+
+def is_kernel(process: psutil.Process) -> bool:
+    """No, when it ended meanwhile: the browser's and the server's helpers come and go."""
+    try:
+        return "ipykernel_launcher" in " ".join(process.cmdline())
+    except (psutil.NoSuchProcess, psutil.ZombieProcess):
+        return False
+
+
+@contextmanager
+def nobody_answers() -> Iterator[None]:
+    """The kernels stand still."""
+    stopped = kernels()
+    for kernel in stopped:
+        kernel.suspend()
+    try:
+        yield
+    finally:
+        for kernel in stopped:
+            kernel.resume()
+
+
 def wait_until_ran(lab: LabPage, number: int) -> None:
     """Until the page knows of so many cells that they have run."""
     lab.page.wait_for_function(RAN, arg=number)

@@ -15,6 +15,7 @@ from kiplab.widgets.controls.rulebook import guards_of
 from tests.browser.conftest import Student
 from tests.browser.controls import FOLDS, PREDICTION, PROPERTIES, REASONS, Hands, called
 from tests.browser.lab_page import LabPage
+from tests.browser.slow_machine import nobody_answers
 
 pytestmark = pytest.mark.browser
 
@@ -125,6 +126,26 @@ def test_a_broken_property_leads_to_where_it_broke(hands: Hands) -> None:
         expect(hands.verdict).to_contain_text(f"Step {step} of 11")
     hands.page.photograph("lab", "control-properties")
     hands.press(PROPERTIES)
+
+
+def test_what_is_not_answered_yet_shows_that(hands: Hands) -> None:
+    """A lock cannot be pressed twice, nor its answer changed."""
+    hands.from_the_play(4)
+    hands.page.run("exit-lock")
+    exit_lock, lock = hands.page.cell("exit-lock"), "Lock in my prediction"
+    exit_lock.get_by_role("radio").first.check()
+    hands.look()
+    with nobody_answers():
+        hands.lab.get_by_role("button", name="Crash", exact=True).first.click()
+        expect(hands.lab.locator(".kiplab-asked")).to_have_text("Crash")
+        expect(hands.lab.locator(PICTURE).locator("..")).to_have_css("opacity", "0.6")
+        hands.page.press("exit-lock", lock)
+        expect(exit_lock.get_by_role("button", name=lock)).to_be_disabled()
+        expect(exit_lock.get_by_role("radio").last).to_be_disabled()
+    expect(hands.lab.locator(".kiplab-asked")).to_have_count(0)
+    expect(hands.lab.locator(PICTURE).locator("..")).to_have_css("opacity", "1")
+    expect(exit_lock).to_contain_text("Locked in:")
+    hands.press("Reset")
 
 
 # --- rules ----------------------------------------------------------------------------------------

@@ -6,12 +6,12 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import psutil
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
 from tests.browser.conftest import ARTEFACTS, WINDOW, Student
 from tests.browser.lab_page import LabPage
+from tests.browser.slow_machine import kernels
 
 pytestmark = [
     pytest.mark.browser,
@@ -193,19 +193,6 @@ def expect_a_word_about_the_kernel(lab: LabPage) -> None:
     """The panels say that nobody hears them, and the picture can still be read."""
     expect(lab.cell("lab").locator(".kiplab-banner")).to_contain_text("Run the cells from the top")
     expect(lab.cell("lab").locator(FIGURE).first).to_be_visible()
-
-
-def kernels() -> list[psutil.Process]:
-    """The kernels that this test's server has started."""
-    return [p for p in psutil.Process().children(recursive=True) if is_kernel(p)]
-
-
-def is_kernel(process: psutil.Process) -> bool:
-    """No, when it ended meanwhile: the browser's and the server's helpers come and go."""
-    try:
-        return "ipykernel_launcher" in " ".join(process.cmdline())
-    except (psutil.NoSuchProcess, psutil.ZombieProcess):
-        return False
 
 
 def expect_work(lab: LabPage) -> None:

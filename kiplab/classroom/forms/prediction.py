@@ -49,7 +49,7 @@ class Prediction(QuestionPanel):
         self.choices = kinds.Radio(description=question, options=tuple(choices))
         labelled.watch(self.choices, "value", lambda _: self._ready())
         self.lock_button = labelled.button("Lock in my prediction", self._press)
-        self.lock_button.button_style = "primary"
+        self.lock_button.button_style, self.lock_button.final = "primary", True
         self.state = labelled.words()
         parts = [labelled.words(heading(question)), self.choices, self.lock_button, self.state]
         self._column = labelled.column(parts, max_width=WIDTH, align_items="flex-start")

@@ -159,6 +159,8 @@ class Button(Element):
     disabled: bool = False
     button_style: str = ""
     """``"primary"`` for the one that is pressed most."""
+    final: bool = False
+    """Whether a press settles its whole panel: all in it is switched off until that is answered."""
 
     def __init__(self, action: Callable[[], None], **traits: Any) -> None:
         self.click = action

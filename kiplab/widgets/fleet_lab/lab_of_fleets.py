@@ -163,14 +163,15 @@ class FleetLab:
             [words("Without any KIP, and with"), *self.kips.values()], flex_flow="row wrap"
         )
         head = words(f"<b>{escape(_TITLE)}</b> {muted(self.study.about)}")
-        parts = [head, choices, container, sliders, self.note, self.how, self.picture, self.table]
+        self.shown = column([self.note, self.how, self.picture, self.table])
+        parts = [head, choices, container, sliders, self.shown]
         return column([*parts, whole.toggle, whole.box], width="100%")
 
     def _listen(self) -> None:
         watch(self.mode, "value", lambda _: self._offer_metrics())
         dials = (dial.slider for dial in self.dials.values())
         for control in (*dials, *self.kips.values(), self.mode):
-            watch(control, "value", lambda _: self._last.ask())
+            watch(control, "value", lambda _: self._ask())
         watch(self.metric, "value", lambda _: self._look())
 
     def _offer_metrics(self) -> None:
@@ -180,9 +181,15 @@ class FleetLab:
 
     # --- answering ------------------------------------------------------------------------------
 
+    def _ask(self) -> None:
+        # Until there is an answer what is shown belongs to another question.
+        self.shown.add_class("kiplab-stale")
+        self._last.ask()
+
     def _answer_now(self) -> None:
         self._last.forget()
         with self.box.batch():
+            self.shown.classes = ()
             try:
                 self.answer = _estimated(asks.study_of_question(self.study, self.question))
             except (ParameterError, MissingExtraError) as problem:

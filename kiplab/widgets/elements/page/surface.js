@@ -48,6 +48,36 @@ const mailbox = (view, tell, silent, busy) => {
   };
 };
 
+// What was pressed or set in `el` and is not answered yet shows that, and what is old by then is dimmed.
+// Of what only prepares a press, such as the letters of a line, nobody waits for an answer.
+const PREPARES = ["foresee", "playing"];
+const UNSEEN = ["text", "player"];
+const signsOfLife = (el) => {
+  const asked = new Set();
+  let settles = false;
+  const mark = () => el.classList.toggle("kiplab-waits", asked.size > 0);
+  return {
+    begin(element, part, name) {
+      if (PREPARES.includes(name) || UNSEEN.includes(part.kind)) return;
+      asked.add(element);
+      element.classList.add("kiplab-asked");
+      mark();
+      if (!part.final) return;
+      settles = true;
+      for (const control of el.querySelectorAll("button, input, select")) control.disabled = true;
+    },
+    // Returns whether something was switched off.
+    end() {
+      asked.forEach((element) => element.classList.remove("kiplab-asked"));
+      asked.clear();
+      mark();
+      const was = settles;
+      settles = false;
+      return was;
+    },
+  };
+};
+
 const bannerIn = (el) => {
   const banner = make("div", { class: "kiplab-banner", role: "alert", hidden: "" });
   el.append(banner);
@@ -68,6 +98,7 @@ export default ({ model, el }) => {
   let gone = false;
   const orphaned = () => {
     gone = true;
+    life.end();
     say(RESTARTED);
   };
   // A kernel may be gone before anybody has said so.
@@ -86,7 +117,11 @@ export default ({ model, el }) => {
     else reasons.delete(reason);
     el.setAttribute("aria-busy", String(reasons.size > 0));
   };
-  const outbox = mailbox(view, tell, silent, busyWith("outbox"));
+  const life = signsOfLife(el);
+  const outbox = mailbox(view, tell, silent, (is) => {
+    busyWith("outbox")(is);
+    if (!is && life.end()) for (const id of elements.keys()) paint(id, new Set());
+  });
   let isDrawn = false;
   const drew = () => {
     if (!isDrawn) tell({ drawn: tree().number });
@@ -99,7 +134,9 @@ export default ({ model, el }) => {
     drew,
     name: `kiplab-${view}-${id}`,
     act(name, value, { latest = false, buffers } = {}) {
-      if (!gone) outbox.put({ part: id, name, value, latest, buffers });
+      if (gone) return;
+      life.begin(elements.get(id), tree().parts[id], name);
+      outbox.put({ part: id, name, value, latest, buffers });
     },
   });
 
