@@ -21,7 +21,7 @@ from .controls.inject import Inject
 from .controls.invariants import InvariantStrip
 from .controls.picture_menu import PictureMenu
 from .controls.transport import JumpButtons, StepGuide, Transport
-from .elements.kinds import ToggleButton
+from .elements.kinds import StepSheet, ToggleButton
 from .elements.labelled import button, column, watch, words
 from .elements.surface import Daylight, Surface
 from .history_tree import branch_tree as trees
@@ -29,7 +29,7 @@ from .history_tree import lab_file
 from .history_tree import playback as playbacks
 from .lab_layout import CONTROLS, folds_of, in_hand, laid_out
 from .markup import because, broken, forked, note, on_record, story_bar, transcript
-from .view_model import ViewModel
+from .view_model import Reel, ViewModel
 
 WIDTH, TRANSCRIPT_HEIGHT = 840, 300
 """Pixels; a notebook beside the list of files has that much room on a screen of 1280. It fills the
@@ -234,6 +234,8 @@ class Lab:
     def _furnish(self) -> None:
         """Every part, once. Those in `_followers` are kept up to date."""
         self.transport = Transport(self, self._tick, lambda: tuple(self._view.stops))
+        self.reel = Reel(self._sheet, self.seek, self.transport.moves)
+        self.transport.box.children += (self.reel,)
         self.touching = PictureMenu(self, self._view, self._go)
         self.picture = self.touching.picture
         self.jumps = JumpButtons(self)
@@ -255,7 +257,7 @@ class Lab:
         self.sharing = branches.Sharing(view, self._turn_to)
         self.folds = folds_of(self)
         self._followers = (
-            *(self.transport, self.touching, self.jumps, self.guide),
+            *(self.touching, self.jumps, self.guide),
             *(self.signs, self.messages, self.invariants, self.folds),
         )
         self._fit()
@@ -329,6 +331,7 @@ class Lab:
         with self._view.kept(), self.box.batch():
             if self._view.set_options(options, high):
                 self.picture.drawing = self._view.drawing()
+                self._turn_reel()
                 self.signs.show()
                 self.messages.show()
                 self.branching.comparison.repaint()
@@ -359,7 +362,9 @@ class Lab:
     def _show(self, sentence: str = "") -> None:
         """Paint the picture, and have every part follow."""
         view, playback, here = self._view, self.playback, self.tree.here
-        self.picture.drawing = view.drawing()
+        self._turn_reel()
+        for element, name, value in self._sheet(playback.at):
+            setattr(element, name, value)
         if self._fitted is not playback.own:
             self._fit()
         self.jumps.diverges = view.diverges
@@ -367,11 +372,26 @@ class Lab:
             part.show()
         self.transport.show_branch(here)
         self.rulebook.show(playback.features, self.tree.rules)
-        branch = here.name if here.parent else ""
-        self.verdict.value = story_bar(playback, view.moment(playback.at), branch)
-        self.facts.value = on_record(playback, view.options.get("partition") or view.rows.busiest)
         self.transcript.value = transcript(playback, TRANSCRIPT_HEIGHT)
         self._say(sentence)
+
+    def _sheet(self, at: int) -> StepSheet:
+        """What is shown of a step and depends on nothing else: a page goes to it by itself."""
+        view, playback = self._view, playbacks.seek(self.playback, at)
+        branch = self.branch if self.tree.here.parent else ""
+        yield self.picture, "drawing", view.drawing(at)
+        yield self.verdict, "value", story_bar(playback, view.moment(at), branch)
+        partition = view.options.get("partition") or view.rows.busiest
+        yield self.facts, "value", on_record(playback, partition)
+        yield self.note, "value", ""
+        yield self.guide.element, "at", at
+        yield from self.transport.sheet(playback)
+
+    def _turn_reel(self) -> None:
+        """What pages hold of the steps is that of this branch in this look."""
+        self.transport.show()
+        about = self._view.edition, self.tree.current, self.branch
+        self.reel.show(self.playback.at, tuple(self._view.stops), about)
 
     def _say(self, text: str, *, alarm: bool = False) -> None:
         if self.is_open:

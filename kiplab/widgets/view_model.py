@@ -1,6 +1,16 @@
-"""What a Lab shows of its history: rows and drawings, worked out again only where lines change."""
+"""What a Lab shows of its history: rows and drawings, worked out again only where lines change; and
+the steps of a run for a page that goes from one to the next by itself, without its kernel.
 
-from collections.abc import Iterator
+A page asks for steps near the one where it stands, a few at a time, and is sent what is shown at
+each. It shows a step that it holds at once and tells the kernel, whose answer brings what depends
+on more than the step. Steps of one edition belong together: a page forgets those of another, and a
+position of another comes too late.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,6 +22,7 @@ from ..rows.message_paths import marked_messages
 from ..rows.rows_of_stage import rows_of, rows_until
 from ..runs import Run
 from .controls.transport import divergence
+from .elements.kinds import Element, StepSheet
 from .history_tree.branch_tree import Tree
 from .history_tree.playback import as_played
 
@@ -22,12 +33,14 @@ class ViewModel:
     """`tree` is the history, `rows` the branch where one is, `options` those of the picture,
     `high` the pixels that there are for it, once known.
 
+    `edition` is another number whenever the pictures are others.
     `stops` are the steps at which Step, Back and Play stop, as the axis has them. `diverges` is
     what `transport.divergence` says of that branch.
     """
 
     def __init__(self, tree: Tree, **options: Any) -> None:
         self.tree, self.options = tree, options
+        self.edition = 0
         self.high: int | None = None
         self._unchanging = tuple(options)
         self._kept_rows: tuple[tuple[Stage, Rows], ...] = ()
@@ -66,6 +79,7 @@ class ViewModel:
         return (self.options, self._low) != before
 
     def _fit(self) -> None:
+        self.edition += 1
         self.stops = stops_in(self.rows, **self.options)
         if self.high is not None:
             self._low = low_enough(self.rows, self.high, **self.options)
@@ -90,19 +104,21 @@ class ViewModel:
             vars(self).update(before)
             raise
 
-    def rows_so_far(self) -> Rows:
+    def rows_so_far(self, at: int | None = None) -> Rows:
+        """The rows up to step `at`, by default to where one stands."""
+        if at is not None and at != self.tree.here.playback.at:
+            return rows_until(self.rows, self.tree.here.playback.frames[at].stage)
         here, (whole, stage, rows) = self.tree.here.playback.here, self._so_far
         if whole is not self.rows or stage is not here:
             rows = rows_until(self.rows, here)
             self._so_far = self.rows, here, rows
         return rows
 
-    def drawing(self, **other: Any) -> dict[str, Any]:
-        """What has happened up to where one stands, on the sheet of the whole run.
-
-        `other` are options in place of those in `options`.
+    def drawing(self, at: int | None = None, **other: Any) -> dict[str, Any]:
+        """What has happened up to step `at`, on the sheet of the whole run; else to where one
+        stands. `other` are options in place of those in `options`.
         """
-        now = self.rows_so_far()
+        now = self.rows_so_far(at)
         drawing = drawing_so_far(now, self.rows, **{"low": self._low, **self.options, **other})
         # The bar above the picture has the verdict.
         drawing["data"] = [trace for trace in drawing["data"] if trace["name"] != "verdict"]
@@ -127,3 +143,86 @@ def _frames_shown(tree: Tree) -> tuple[object, object]:
     here = tree.here
     parent = None if here.parent is None else tree.branch(here.parent).playback.frames
     return here.playback.frames, parent
+
+
+# --- steps in a page ------------------------------------------------------------------------------
+
+
+class Pool:
+    """Steps are nearly the same: each item of a list is sent once, and lists are places in it."""
+
+    def __init__(self) -> None:
+        self.items: list[Any] = []
+        self._places: dict[str, int] = {}
+
+    def packed(self, value: Any) -> Any:
+        """`value` with the items of its lists replaced by their places."""
+        if isinstance(value, dict):
+            return {key: self.packed(each) for key, each in value.items()}
+        is_list = isinstance(value, list | tuple)
+        return [self._place(item) for item in value] if is_list else value
+
+    def _place(self, item: Any) -> int:
+        item = self.packed(item)
+        key = json.dumps(item)
+        if key not in self._places:
+            self._places[key] = len(self.items)
+            self.items.append(item)
+        return self._places[key]
+
+
+class Reel(Element):
+    """Asks `sheet` for what is shown at a step, and calls `go` with the step to which a page went.
+
+    `moves` says which parts go where: their ids, and "first", "back", "step", "last" or "to" for
+    the value that is set. Invisible.
+    """
+
+    kind = "reel"
+    heeds = ("at",)
+    at: int = 0
+    last: int = 0
+    stops: tuple[int, ...] = ()
+    moves: dict[str, str]
+    edition: int = 0
+    sheets: dict[str, Any]
+
+    def __init__(
+        self, sheet: Callable[[int], StepSheet], go: Callable[[int], None], moves: dict[str, str]
+    ) -> None:
+        self._sheet, self._go = sheet, go
+        self._about: tuple[object, ...] = ()
+        super().__init__(moves=moves, sheets={})
+
+    def show(self, at: int, stops: tuple[int, ...], about: tuple[object, ...]) -> None:
+        """Stand on step `at`. With other values in `about` than before the steps are others."""
+        if about != self._about:
+            self._about = about
+            self.edition += 1
+            self.sheets = {}
+        self.at, self.last, self.stops = at, stops[-1], stops
+
+    def described(self, names: tuple[str, ...] | None = None) -> dict[str, Any]:
+        """Who begins anew asks anew: all traits are told without the sheets that were sent last."""
+        told = super().described(names)
+        return told if names else {**told, "sheets": {}}
+
+    def receive(self, name: str, value: Any) -> None:
+        """A page has gone to a step, or wants some; `value` begins with the edition it knows."""
+        edition, *steps = map(int, value)
+        if edition != self.edition:
+            return
+        if name == "at":
+            self._go(steps[0])
+        elif name == "sheets":
+            pool = Pool()
+            packed = {str(step): self._packed(pool, step) for step in steps if step <= self.last}
+            # Steps that are asked for once more are sent once more.
+            self.sheets = {}
+            self.sheets = {"edition": edition, "steps": packed, "items": pool.items}
+
+    def _packed(self, pool: Pool, step: int) -> dict[str, dict[str, Any]]:
+        shown: dict[str, dict[str, Any]] = {}
+        for part, name, value in self._sheet(step):
+            shown.setdefault(part.id, {})[name] = pool.packed(value)
+        return shown

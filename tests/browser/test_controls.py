@@ -33,6 +33,7 @@ LOW_OUTPUT = """() => {
 TURNED = """(boxes, names) => boxes
   .filter(box => names.includes(box.labels[0]?.textContent.trim())).forEach(box => box.click())"""
 HIGH_OUTPUT = LOW_OUTPUT.replace("enable", "disable")
+WRITTEN = "picture => picture.data.map(trace => [...trace.text ?? []])"
 TIMED = '''from kiplab.plays.grammar import parse
 other = kiplab.Lab(parse("""title Two partitions and a clock
 timed
@@ -126,6 +127,30 @@ def test_a_broken_property_leads_to_where_it_broke(hands: Hands) -> None:
         expect(hands.verdict).to_contain_text(f"Step {step} of 11")
     hands.page.photograph("lab", "control-properties")
     hands.press(PROPERTIES)
+
+
+def test_steps_within_the_run_need_no_kernel(hands: Hands) -> None:
+    """The kernel follows when it can, and undoes nothing."""
+    hands.from_the_play(0)
+    expect(hands.lab.locator(".kiplab-reel")).to_have_attribute("data-steps", "12")
+    with nobody_answers():
+        for label, step in (("Step", 1), ("Step", 2), ("Back", 1), ("Last", 11), ("Step", 11)):
+            hands.lab.get_by_role("button", name=label, exact=True).click(force=True)
+            expect(hands.verdict).to_contain_text(f"Step {step} of 11")
+        expect(hands.lab.get_by_label("step", exact=True)).to_have_value("11")
+        hands.lab.get_by_label("step", exact=True).fill("6")
+        expect(hands.verdict).to_contain_text("Step 6 of 11")
+        expect(hands.verdict).to_contain_text("▲ harm")
+        expect(hands.lab.get_by_role("button", name="Last", exact=True)).to_be_enabled()
+        words = hands.lab.locator(PICTURE).first.evaluate(WRITTEN)
+    hands.look()
+    assert hands.page.python("print(lab.playback.at)") == "6"
+    assert hands.lab.locator(PICTURE).first.evaluate(WRITTEN) == words
+    expect(hands.verdict).to_contain_text("Step 6 of 11")
+    hands.act("Crash", "crash 1", broker=1)
+    hands.press("Back")
+    expect(hands.verdict).to_contain_text("Step 6 of 7, request arrives · on branch")
+    hands.from_the_play(0)
 
 
 def test_what_is_not_answered_yet_shows_that(hands: Hands) -> None:

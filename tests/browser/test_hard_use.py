@@ -152,6 +152,8 @@ def test_a_kernel_that_is_killed_loses_no_work(opened: LabPage, student: Student
     opened.wait_for_kernel()
     assert opened.python("print('lab' in dir())") == "False"
     expect_a_word_about_the_kernel(opened)
+    opened.press("lab", "Step")
+    expect(verdict(opened)).to_contain_text("Step 1 of 1")
     opened.run("lab")
     expect(opened.cell("lab")).to_contain_text("This kernel does not know 'kiplab'")
     expect(opened.cell("lab")).not_to_contain_text("Traceback")

@@ -8,9 +8,11 @@ import json
 import pytest
 from playwright.sync_api import Locator, expect
 
+from kiplab.plays.library import names
 from tests.browser.conftest import Student
 from tests.browser.controls import PREDICTION, Hands
 from tests.browser.lab_page import TIMEOUT_MS, LabPage
+from tests.browser.windows import LAPTOPS
 
 pytestmark = [
     pytest.mark.browser,
@@ -26,6 +28,22 @@ IN_STEP = """([cell, kept]) => {
 """The words of a cell's picture and where they are, as the kernel has them."""
 DRAWN = """picture => [...picture.closest('.js-plotly-plot').querySelectorAll('text')]
   .map(word => word.textContent).filter(word => word).sort()"""
+EDGES = """async (cell) => {
+  const surface = document.querySelector(`[data-cell="${cell}"] .kiplab-surface`);
+  const [slider, topOf] = [surface.querySelector('.kiplab-slider input'),
+    (name) => surface.querySelector(name).getBoundingClientRect().top];
+  const edges = [];
+  for (let step = 0; step <= Number(slider.max); step += 1) {
+    slider.value = step;
+    slider.dispatchEvent(new Event('input'));
+    const words = `Step ${step} of ${slider.max}`;
+    while (!surface.querySelector('.kiplab-verdict').textContent.includes(words)
+      || surface.matches('[aria-busy="true"]')) await new Promise(requestAnimationFrame);
+    edges.push(topOf('.kiplab-stage') - topOf('.kiplab-head'));
+  }
+  return edges;
+}"""
+"""Where the picture begins below the head, at each step."""
 SLOW = 4
 
 
@@ -84,3 +102,15 @@ def test_two_comparisons_after_one_another_are_whole(hands: Hands) -> None:
         hands.act("Crash", f"crash {broker}", broker=broker)
     assert all("1" in words for words in seen)
     assert all(sum("Kafka 3.4" in word for word in words) == 2 for words in seen)
+
+
+@pytest.mark.long(
+    quick="tests/browser/test_lessons.py::test_one_window_has_what_a_step_changes_and_nothing_moves"
+)
+def test_nothing_moves_at_any_step_of_any_play(hands: Hands) -> None:
+    hands.page.page.set_viewport_size(LAPTOPS[0])
+    edges = set()
+    for play in names():
+        hands.page.python(f"lab.load({play!r})")
+        edges |= {*hands.page.evaluate(EDGES, "lab")}
+    assert len(edges) == 1

@@ -17,7 +17,7 @@ from ...protocol.facts import Refused
 from ...rows.columns import Rows
 from ...rows.difference import first_difference
 from ...rows.rows_of_stage import rows_of
-from ..elements.kinds import Guide, Player, Slider, Style
+from ..elements.kinds import Guide, Player, Slider, StepSheet, Style
 from ..elements.labelled import button, checkbox, dropdown, offer, row, watch
 from ..history_tree.branch_tree import Branch, Tree
 from ..history_tree.playback import Playback, open_playback
@@ -78,15 +78,26 @@ class Transport:
         playback = self._lab.playback
         # While a longer run gives way to a shorter one both clip themselves: see `_slid`.
         self.slider.max = playback.last
-        self.slider.value = playback.at
         if not self.is_playing:
             self.player.max = playback.last
-        self.player.value = playback.at
         self.player.stops = tuple(self._stops())
-        self.first.disabled = self.back.disabled = playback.at == 0
-        self.step.disabled = self.last.disabled = playback.at == playback.last
+        for part, name, value in self.sheet(playback):
+            setattr(part, name, value)
         self.play.disabled = playback.last == 0
         self._label()
+
+    def sheet(self, playback: Playback) -> StepSheet:
+        """What a step makes of the controls."""
+        is_first, is_last = playback.at == 0, playback.at == playback.last
+        yield from ((part, "value", playback.at) for part in (self.slider, self.player))
+        yield from ((button, "disabled", is_first) for button in (self.first, self.back))
+        yield from ((button, "disabled", is_last) for button in (self.step, self.last))
+
+    @property
+    def moves(self) -> dict[str, str]:
+        """Which parts go where, for a `Reel`."""
+        names = ("first", "back", "step", "last")
+        return {getattr(self, name).id: name for name in names} | {self.slider.id: "to"}
 
     def show_branch(self, branch: Branch) -> None:
         """Offer to undo what was done on a branch, and to leave it for the play."""

@@ -6,7 +6,7 @@ lose. A `Surface` is one model that shows a whole tree of these parts, and recei
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from inspect import get_annotations
 from itertools import count
 from typing import Any, ClassVar
@@ -121,6 +121,10 @@ class Element:
         """The reader has set a trait."""
         if name in self.heeds:
             setattr(self, name, value)
+
+
+StepSheet = Iterable[tuple[Element, str, Any]]
+"""What is shown at a step: parts, the trait of each, and its value."""
 
 
 class Container(Element):

@@ -23,7 +23,7 @@ from .kinds import Element, PlotlyPicture
 _PAGE = Path(__file__).with_name("page")
 _SCRIPTS = (
     *("daylight", "figures", "keys", "press", "sticky", "controls", "guide"),
-    *("picture", "choices", "touch", "surface"),
+    *("picture", "choices", "touch", "reel", "surface"),
 )
 """In this order: each uses those before it."""
 _COLORS = f"const DARK_OF_LIGHT = {json.dumps(dark_of_light())};"

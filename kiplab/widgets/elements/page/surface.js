@@ -43,6 +43,10 @@ const mailbox = (view, tell, silent, busy) => {
     done(by) { if (under_way?.by === by) send(); },
     // The answer to what is under way may be lost.
     again() { if (under_way) send(); },
+    isBusy() { return Boolean(under_way); },
+    carries(part, name) {
+      return [under_way, ...waiting].some((m) => m?.part === part && m.name === name);
+    },
     knows(part, name) { return waiting.some((m) => m.part === part && m.name === name); },
     end() { clearTimeout(patience); },
   };
@@ -52,14 +56,14 @@ const mailbox = (view, tell, silent, busy) => {
 // Of what only prepares a press, such as the letters of a line, nobody waits for an answer.
 const PREPARES = ["foresee", "playing"];
 const UNSEEN = ["text", "player"];
-const signsOfLife = (el) => {
-  const asked = new Set();
+const signsOfWork = (el) => {
+  const waiting = new Set();
   let settles = false;
-  const mark = () => el.classList.toggle("kiplab-waits", asked.size > 0);
+  const mark = () => el.classList.toggle("kiplab-waits", waiting.size > 0);
   return {
     begin(element, part, name) {
       if (PREPARES.includes(name) || UNSEEN.includes(part.kind)) return;
-      asked.add(element);
+      waiting.add(element);
       element.classList.add("kiplab-asked");
       mark();
       if (!part.final) return;
@@ -68,8 +72,8 @@ const signsOfLife = (el) => {
     },
     // Returns whether something was switched off.
     end() {
-      asked.forEach((element) => element.classList.remove("kiplab-asked"));
-      asked.clear();
+      waiting.forEach((element) => element.classList.remove("kiplab-asked"));
+      waiting.clear();
       mark();
       const was = settles;
       settles = false;
@@ -98,7 +102,7 @@ export default ({ model, el }) => {
   let gone = false;
   const orphaned = () => {
     gone = true;
-    life.end();
+    signs.end();
     say(RESTARTED);
   };
   // A kernel may be gone before anybody has said so.
@@ -117,16 +121,20 @@ export default ({ model, el }) => {
     else reasons.delete(reason);
     el.setAttribute("aria-busy", String(reasons.size > 0));
   };
-  const life = signsOfLife(el);
+  const signs = signsOfWork(el);
   const outbox = mailbox(view, tell, silent, (is) => {
     busyWith("outbox")(is);
-    if (!is && life.end()) for (const id of elements.keys()) paint(id, new Set());
+    if (!is && signs.end()) for (const id of elements.keys()) paint(id, new Set());
+    fetchSoon();
   });
+  // Steps are asked for when the first picture is there.
+  const fetchSoon = () => { if (isDrawn) (window.requestIdleCallback ?? setTimeout)(steps.fetch); };
   let isDrawn = false;
   const drew = () => {
     if (!isDrawn) tell({ drawn: tree().number });
     isDrawn = true;
     lights.renew();
+    fetchSoon();
   };
 
   const toolsOf = (id) => ({
@@ -134,8 +142,12 @@ export default ({ model, el }) => {
     drew,
     name: `kiplab-${view}-${id}`,
     act(name, value, { latest = false, buffers } = {}) {
+      if (steps.takes(id, name, value)) {
+        lights.renew();
+        return;
+      }
       if (gone) return;
-      life.begin(elements.get(id), tree().parts[id], name);
+      signs.begin(elements.get(id), tree().parts[id], name);
       outbox.put({ part: id, name, value, latest, buffers });
     },
   });
@@ -196,6 +208,15 @@ export default ({ model, el }) => {
     for (const id of Object.keys(tree().parts)) if (!kept.has(id)) delete tree().parts[id];
   };
 
+  const steps = reelOf({
+    tree,
+    paint(id, traits) { if (elements.has(id)) paint(id, new Set(Object.keys(traits))); },
+    element: (id) => elements.get(id),
+    ask: (content) => tell(content),
+    outbox: () => ({ ...outbox, put(message) { if (!gone) outbox.put(message); } }),
+    renew() { tell({ hello: -1 }); },
+  });
+
   const endAll = () => {
     for (const element of elements.values()) KINDS[element.kind].end?.(element);
   };
@@ -206,6 +227,7 @@ export default ({ model, el }) => {
     elements.clear();
     number = tree().number;
     el.append(elementOf(tree().root));
+    steps.begin();
   };
 
   const whenLetGo = holdStill(el);
@@ -218,21 +240,26 @@ export default ({ model, el }) => {
 
   const show = (message, patch) => {
     if (message.controls) localStorage.setItem(CONTROLS, message.controls);
-    if (message.done) outbox.done(message.done);
+    if (message.done) {
+      outbox.done(message.done);
+      steps.settle();
+    }
     if (message.tree) drawAll();
     if (!patch) return;
     number = message.number;
-    for (const [id, traits] of Object.entries(patch)) {
+    for (const [id, traits] of Object.entries(steps.left(patch))) {
       if (elements.has(id)) paint(id, new Set(Object.keys(traits)));
     }
     if (Object.values(patch).some((traits) => traits.children)) forget();
     lights.renew();
+    fetchSoon();
   };
 
   // After a time without a connection nobody knows what has arrived.
   const renew = () => {
     if (tree().number > number) drawAll();
     outbox.again();
+    steps.again();
     tell({ hello: tree().number });
   };
 
