@@ -280,9 +280,14 @@ def _open_labs(name: str | None, folder: Path) -> int:
         return labs_launcher.open_labs(name, browser=False, port=None)
 
 
-def test_without_a_name_the_first_lab_opens(no_server: list[list[str]], student: Path) -> None:
+def test_without_a_name_the_first_lab_opens(
+    no_server: list[list[str]], student: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     _open_labs(None, student)
     assert "--LabApp.default_url=/lab/tree/00-start.ipynb" in no_server[0]
+    assert "closed ends after 30 minutes" in capsys.readouterr().err
+    assert "--MappingKernelManager.cull_idle_timeout=1800" in no_server[0]
+    assert "--MappingKernelManager.cull_connected=False" in no_server[0]
     assert (student / LABS[2]).exists()
 
 

@@ -11,6 +11,8 @@ import msgspec
 
 # What kiplab keeps in the student's folder: the manifest, and settings apart from Jupyter's own.
 PRIVATE = ".kiplab"
+IDLE_MIN = 30
+"""Minutes that a kernel goes on that does nothing while no page shows its lab."""
 _LAB_SETTINGS = {
     # No news and no update banners: they would be the only thing to ask the network.
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
@@ -44,6 +46,8 @@ def jupyter_arguments(folder: Path, lab: str, *, browser: bool, port: int | None
         "--LabApp.extension_manager=readonly",
         # Its address and its troubles, without fifty lines of what it loaded.
         "--Application.log_level=WARN",
+        f"--MappingKernelManager.cull_idle_timeout={IDLE_MIN * 60}",
+        "--MappingKernelManager.cull_connected=False",
         # Ctrl-C means stop, and is not followed by a question.
         "--ServerApp.answer_yes=True",
     ]

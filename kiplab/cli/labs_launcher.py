@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from .jupyter_settings import PRIVATE, jupyter_arguments, jupyter_environment, write_json
+from .jupyter_settings import IDLE_MIN, PRIVATE, jupyter_arguments, jupyter_environment, write_json
 
 FOLDER_VARIABLE = "KIPLAB_LABS"
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -150,6 +150,10 @@ def _report(copied: Copied, folder: Path) -> str:
         lines.append(f"  brought up to date: {', '.join(copied.updated)}")
     for name in copied.kept:
         lines.append(f"  {name} has a newer version; yours is kept. Rename yours to get the newer.")
+    lines.append(
+        f"The kernel of a lab that you have closed ends after {IDLE_MIN} minutes; what you have"
+        " locked in is kept. Run its cells from the top then."
+    )
     return "\n".join(lines)
 
 

@@ -119,6 +119,17 @@ def test_outside_a_notebook_nothing_is_shown() -> None:
     assert (limits.Line().of_search(), limits.of_cells()) == (None, None)
 
 
+def test_a_notebook_is_told_in_lines_that_it_need_not_break(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(limits, "in_notebook", lambda: True)
+    sentence = "about 3,000,000 states, at this level, where every message is a step of its own; "
+    limits.say(sentence * 3)
+    said = capsys.readouterr().out
+    assert max(map(len, said.splitlines())) <= 78
+    assert said.split() == ["kiplab:", *(sentence * 3).split()]
+
+
 def outputs(*cells: str) -> list[list[Any]]:
     """What a notebook of these cells shows, cell by cell."""
     made = [nbformat.v4.new_code_cell(cell) for cell in cells]

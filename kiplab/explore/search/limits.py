@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from textwrap import fill
 from types import FrameType
 from typing import Any, cast
 
@@ -169,12 +170,22 @@ def interruptible(cancel: Cancel | None = None) -> Iterator[Cancel]:
 
 # --- what is said to those who did not say how: notes, and in a notebook one line that changes ----
 
+LINE_WIDTH = 78
 STOPPING = "interrupt the kernel to stop and keep this"
 
 
 def say(sentence: str) -> None:
     """A note before the work begins: below a notebook's cell, elsewhere on stderr."""
-    print(f"kiplab: {sentence}", file=sys.stdout if in_notebook() else sys.stderr)
+    text = f"kiplab: {sentence}"
+    if in_notebook():
+        print(_in_lines(text))
+    else:
+        print(text, file=sys.stderr)
+
+
+def _in_lines(text: str) -> str:
+    """As a notebook shows it: it would break a line that is too long within a word."""
+    return fill(text, LINE_WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def in_notebook() -> bool:
@@ -211,7 +222,7 @@ class Line:
         """Show `text` in the place of what was shown before."""
         from IPython import display
 
-        content = {"text/plain": text}
+        content = {"text/plain": _in_lines(text)}
         if self._shown is None:
             show: Any = display.display
             self._shown = show(content, raw=True, display_id=True)
