@@ -50,7 +50,7 @@ class ViewModel:
         self.rows = self.rows_of(self.tree.here.playback.whole)
         self.diverges = divergence(self.tree, self.rows_of)
         self._so_far = self.rows, self.tree.here.playback.whole, self.rows
-        self._low: float | None = None
+        self._low = 0.0
         self._fit()
 
     def rows_of(self, stage: Stage) -> Rows:
@@ -82,7 +82,7 @@ class ViewModel:
         self.edition += 1
         self.stops = stops_in(self.rows, **self.options)
         if self.high is not None:
-            self._low = low_enough(self.rows, self.high, **self.options)
+            self._low = low_enough(self.rows, self.high, **self.options) or 0
 
     def take(self, tree: Tree) -> None:
         """Show another history, or another step of this one."""
@@ -120,7 +120,7 @@ class ViewModel:
         """
         now = self.rows_so_far(at)
         drawing = drawing_so_far(now, self.rows, **{"low": self._low, **self.options, **other})
-        # The bar above the picture has the verdict.
+        # The bar above the picture says the verdict; and title and question: `low` is never None.
         drawing["data"] = [trace for trace in drawing["data"] if trace["name"] != "verdict"]
         return drawing
 

@@ -31,6 +31,16 @@ def test_steps_and_the_story_stay_on_top(lab: Lab) -> None:
     assert {lab.facts, lab.inject.box} < set(panels.everything())
 
 
+def test_title_and_question_are_said_once_in_whatever_window(lab: Lab) -> None:
+    play = lab.playback.own
+    for height in (2_000, 600):
+        hear(lab, {"room": {"width": 1100, "height": height}})
+        picture = [word for t in lab.picture.drawing["data"] for word in t.get("text") or ()]
+        for told in (play.title, play.question):
+            assert told in lab.verdict.value
+            assert not any(told in word for word in picture)
+
+
 def test_what_is_on_record_is_in_sight_and_what_changed_is_marked(lab: Lab) -> None:
     lab.seek(5)
     assert "<span>partition epoch</span> <b>10</b>" in lab.facts.value
