@@ -144,8 +144,14 @@ def beside(title: str, text: str) -> str:
 
 
 def because(problem: PlayError) -> str:
-    sentence = f"{problem.problem}; {problem.expected}" if problem.expected else problem.problem
-    return f"{sentence[0].upper()}{sentence[1:]}. Nothing has changed."
+    said, expected = capital(problem.problem), problem.expected
+    if expected.endswith("?"):
+        return f"{said}. {capital(expected)} Nothing has changed."
+    return f"{said}{'; ' if expected else ''}{expected}. Nothing has changed."
+
+
+def capital(text: str) -> str:
+    return text[0].upper() + text[1:]
 
 
 def broken(problem: Exception, token: str) -> str:

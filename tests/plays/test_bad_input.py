@@ -25,7 +25,8 @@ def assert_refused(text: str, line: int, column: int, *parts: str) -> None:
 @pytest.mark.parametrize(
     ("line", "column", "found", "expected"),
     [
-        ("delivr alter-partition", 1, "unknown verb 'delivr'", "'deliver'"),
+        ("delivr alter-partition", 1, "unknown verb 'delivr'", "; did you mean 'deliver'?"),
+        ("xyzzy 2", 1, "unknown verb 'xyzzy'", "and 54 more"),
         ("crash 7", 7, "no broker '7'", "the brokers are 1, 2"),
         ("crash 2 dsk=kept", 9, "'crash' has no 'dsk'", "disk"),
         ("crash 2 disk=melted", 14, "'melted' is not known", "replaced"),
@@ -39,7 +40,7 @@ def assert_refused(text: str, line: int, column: int, *parts: str) -> None:
         ("expect guard=904.x", 14, "unknown guard '904.x'", "kiplab guards"),
         ("expect @3.1 verdict=safe", 8, "unknown release '3.1'", "3.2"),
         ("upgrade 1 kafka=2.8", 17, "unknown release '2.8'", "3.2"),
-        ("send metadata from=1", 6, "'metadata' is not known", "alter-partition"),
+        ("send metadata from=1", 6, "'metadata' is not known", "update-metadata"),
     ],
 )
 def test_a_line_that_cannot_be_read(line: str, column: int, found: str, expected: str) -> None:

@@ -163,7 +163,9 @@ def test_acting_in_the_middle_says_so_and_reset_brings_the_play_back(lab: Lab) -
     [
         ("start 1", "broker 1 is running already. Nothing has changed."),
         ("crash 9", "the brokers are 1, 2. Nothing has changed."),
-        ("crush 1", "did you mean 'crash'"),
+        ("crush 1", "Unknown verb 'crush'. Did you mean 'crash'? Nothing has changed."),
+        ("xyzzy 1", "Unknown verb 'xyzzy'; expected one of "),
+        ("crash 1 dsk=kept", "'crash' has no 'dsk'. Did you mean 'disk'?"),
         ("", "There is no line to do"),
         ("crash 1\ncrash 2", "There is no line to do"),
         ("broker 3", "belongs to the header"),
@@ -175,8 +177,13 @@ def test_a_wrong_line_is_explained_and_changes_nothing(lab: Lab, line: str, reas
     lab.inject.line.value = line
     lab.inject.do.click()
     assert lab.playback is before
-    assert reason in text(lab.note.value).replace("&#x27;", "'")
-    assert 'role="alert"' in lab.note.value
+    assert (lab.note.value == "") is (line not in ("start 1", "deliver fetch from=2"))
+    said = lab.note.value + lab.inject.answer.box.value
+    assert reason in text(said).replace("&#x27;", "'")
+    assert len(said) < 400, "a sentence, and no list"
+    assert 'role="alert"' in said
+    lab.transport.step.click()
+    assert lab.note.value + lab.inject.answer.box.value == ""
 
 
 def test_a_note_goes_away_with_the_next_step(lab: Lab) -> None:

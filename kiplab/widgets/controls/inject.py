@@ -23,7 +23,8 @@ from ...rows.client_records import EpochRecords, acknowledged_records, holders, 
 from ...rows.columns import offsets, plural
 from ..elements.kinds import Dropdown, Style, WholeNumber
 from ..elements.labelled import button, column, dropdown, line, row, watch, words
-from ..markup import beside, heading, muted
+from ..history_tree.playback import read_line
+from ..markup import Answer, beside, heading, muted
 from . import cluster_offers as about
 from .actions import Actions, Drawer, LabLike, OfferRow, Reasons
 from .broker_offers import LOSS_WORDS, Offer, about_broker, more_about_broker, standing
@@ -50,8 +51,9 @@ class Inject:
         self.controller, self.time = Actions(lab), Actions(lab)
         self.clients = ClientsPanel(lab)
         self.line = line("Any other line", "produce orders-0 count=10")
-        self.do = button("Do it", lambda: lab.do(self.line.value), "Do this line here")
-        self.written = words()
+        self.do = button("Do it", lambda: self.answer.to(self._do_line), "Do this line here")
+        # What is wrong with a line that cannot be read stands below it.
+        self.answer, self.written = Answer(), words()
         self.reasons = Reasons(self._reasons)
         self.box = column(self._parts())
 
@@ -69,11 +71,17 @@ class Inject:
             self.clients.box,
             *time,
             row([self.line, self.do]),
+            self.answer.box,
             self.written,
             self.reasons.whole,
         ]
 
+    def _do_line(self) -> str:
+        self._lab.act(read_line(self._lab.playback, self.line.value))
+        return ""
+
     def show(self) -> None:
+        self.answer.say("")
         here = self._lab.playback.here
         for id, offer_row in self.brokers.items():
             self._show_broker(id, offer_row)

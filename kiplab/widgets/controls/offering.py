@@ -26,7 +26,7 @@ from ...rows.step_labels import expected
 from ..elements.kinds import ChoiceList, Element, Section
 from ..elements.labelled import watch
 from ..history_tree.playback import Playback, act
-from ..markup import because, record_of
+from ..markup import because, capital, record_of
 from .actions import Drawer, LabLike, impossible
 from .broker_offers import GoTo, Offer, standing
 from .cluster_offers import WAITS_MS, consumers, holds_in_words, in_short, producers
@@ -106,7 +106,7 @@ def foreseen(playback: Playback, line: Statement) -> tuple[str, ...]:
 
 def _consequences(before: Stage, after: Stage) -> Iterator[str]:
     for event in _repeats_last(after):
-        yield _capital(f"{sentence(event).split('. ')[0]}.")
+        yield capital(f"{sentence(event).split('. ')[0]}.")
     yield from _verdict(before, after)
     yield from _records(before, after)
     yield from _standings(before, after)
@@ -160,11 +160,7 @@ def _first_events(after: Stage) -> Iterator[str]:
     """What the transcript would say first, where nothing changes that is on record."""
     _, *sentences = lines_of(after, after.performed[-1])
     for line in sentences[:EVENTS_MAX]:
-        yield _capital(f"{line.strip()[1:].strip()}.")
-
-
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]
+        yield capital(f"{line.strip()[1:].strip()}.")
 
 
 # --- what can happen next ------------------------------------------------------------------------

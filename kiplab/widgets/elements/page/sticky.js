@@ -10,7 +10,7 @@ const PAUSE = 120;
 // As the style sheet has it: from this width on panels lie beside, and so much is theirs.
 const BESIDE = 1180;
 const PANELS_WIDE = 434;
-// At least as high as the head is: the bar in it has one height at every step.
+// As high as the head will be where there is none yet.
 const HEAD_HIGH = 104;
 
 const clipping = (box) => getComputedStyle(box).overflowY;
@@ -34,7 +34,6 @@ const keepVisible = (el, report, busy) => {
   let opened = [];
   let last = "";
   let timer;
-  let highest = [0, HEAD_HIGH];
   const watched = new Set();
   const keep = keepInPlace(el);
   const close = () => opened.forEach((box) => box.classList.remove(OPENED));
@@ -54,14 +53,9 @@ const keepVisible = (el, report, busy) => {
     stage.style.top = `${high}px`;
     const cover = (stays ? high : 0) + (fits && !beside ? stage.offsetHeight : 0);
     el.style.setProperty("--kiplab-stage", `${cover}px`);
-    tell({ width: stage.clientWidth, height: scroller.clientHeight - highestAt(el.clientWidth, high) });
+    tell({ width: stage.clientWidth, height: scroller.clientHeight - high });
     keep(scroller);
     return [head, stage, scroller, ...holding];
-  };
-  // A head that takes a line more and gives it back must not move the picture each time.
-  const highestAt = (width, high) => {
-    highest = [width, Math.max(high, width === highest[0] ? highest[1] : HEAD_HIGH)];
-    return highest[1];
   };
   // A window that is being resized is measured when it has come to rest.
   const tell = (room) => {
