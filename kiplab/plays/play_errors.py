@@ -7,9 +7,6 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import NamedTuple
 
-LISTED_MAX = 12
-"""So many names are listed where none is like a word; of more, the three that are nearest."""
-
 
 class Part(NamedTuple):
     """Which part of a line is wrong: its word or its ``key=value`` of this number, from 0.
@@ -61,17 +58,14 @@ def _start(source: str, part: Part) -> int:
 
 
 def nearest(word: str, candidates: Iterable[str]) -> str:
-    """``did you mean 'deliver'?`` for an error's `expected`; what there is where nothing is like
-    `word`.
-    """
+    """``did you mean 'deliver'?`` for an error's `expected`; a few where nothing is like `word`."""
     names = list(candidates)
     close = get_close_matches(word, names, n=1)
     if close:
         return f"did you mean {close[0]!r}?"
-    if len(names) <= LISTED_MAX:
-        return f"expected one of {', '.join(names)}"
-    some = get_close_matches(word, names, n=3, cutoff=0)
-    return f"expected one of {', '.join(some)} and {len(names) - len(some)} more"
+    some = get_close_matches(word, names, n=6, cutoff=0)
+    more = f" and {len(names) - len(some)} more" if len(names) > len(some) else ""
+    return f"expected one of {', '.join(some)}{more}"
 
 
 def no_key(whose: str, key: str, expected: str, position: int) -> PlayError:

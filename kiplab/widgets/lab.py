@@ -36,6 +36,8 @@ WIDTH, TRANSCRIPT_HEIGHT = 840, 300
 room of the page once that is known.
 """
 WIDTHS = (440, 1500)
+RULES_HIGH = 34
+"""Pixels of the row of rules above the picture."""
 _SIGNS = "What the signs in the picture mean"
 _LOGS = "The log of every broker beside its lane, as it is at this step"
 _LOG = getLogger(__name__)
@@ -137,6 +139,7 @@ class Lab:
 
     def reset(self) -> None:
         """Back to the play, at its start; branches and rules stay."""
+        self._view.hide_before()
         after = trees.reset(self.tree)
         rules = after.here.playback.features
         kept = f", under Kafka {rules.label()}" if rules != after.rules else ""
@@ -247,6 +250,8 @@ class Lab:
         self.messages = view_options.MessageSwitch(view, self._set_options)
         self.invariants = InvariantStrip(self)
         self.rulebook = rulebook.Rulebook(self.tree.rules, self.change_rules)
+        self.ghost = view_options.Ghost(self, view, self.picture)
+        self.touching.box.children = (*self.touching.box.children, self.ghost.box)
         self.verdict, self.facts, self.note = words(), words(), words()
         self.more_controls = button("More to do with it", self._raise_controls)
         self.transcript = words()
@@ -258,7 +263,7 @@ class Lab:
         self.folds = folds_of(self)
         self._followers = (
             *(self.touching, self.jumps, self.guide),
-            *(self.signs, self.messages, self.invariants, self.folds),
+            *(self.signs, self.messages, self.invariants, self.folds, self.ghost),
         )
         self._fit()
         self._lay_out(self.box.controls)
@@ -332,8 +337,8 @@ class Lab:
             if self._view.set_options(options, high):
                 self.picture.drawing = self._view.drawing()
                 self._turn_reel()
-                self.signs.show()
-                self.messages.show()
+                for part in (self.signs, self.messages, self.ghost):
+                    part.show()
                 self.branching.comparison.repaint()
 
     def _make_room(self, *room: int) -> None:
@@ -345,10 +350,13 @@ class Lab:
         return {"width": self._asked_width or max(least, min(room[0], most))} if room else {}
 
     def _as_high_as(self, *room: int) -> tuple[int, ...]:
-        """The height of a picture in so many pixels: where one only steps, the signs are below."""
-        if not room or self._controls != "step":
-            return room[1:]
-        return (room[1] - self._view.legend()["layout"]["height"],)
+        """The height of a picture in so many pixels: where one only steps, the signs are below it,
+        and the rules above it everywhere else.
+        """
+        if not room:
+            return ()
+        steps = self._controls == "step"
+        return (room[1] - (self._view.legend()["layout"]["height"] if steps else RULES_HIGH),)
 
     def _restore(self) -> None:
         """Show what there was before something went wrong."""

@@ -71,11 +71,12 @@ def laid_out(lab: Lab, controls: str) -> tuple[Any, ...]:
         head = named("kiplab-head", few, lab.guide.element, bar)
         return (head, named("kiplab-stage", lab.picture, lab.signs.box))
     head = named("kiplab-head", lab.transport.box, lab.guide.element, bar)
-    stage = named("kiplab-stage", lab.touching.box, lab.signs.box)
+    toggles = () if controls == "all" else _switches(lab)
+    rules = named("kiplab-rules", lab.rulebook.box, *toggles)
+    stage = named("kiplab-stage", rules, lab.touching.box, lab.signs.box)
     if controls == "all":
         return (head, named("kiplab-body", stage, _panels(lab)), lab.folds.box)
-    few = named("kiplab-few", lab.rulebook.box, *_switches(lab))
-    return (head, few, stage, lab.facts, lab.more_controls)
+    return (head, stage, lab.facts, lab.more_controls)
 
 
 def _switches(lab: Lab) -> tuple[Element, ...]:
@@ -89,7 +90,6 @@ def _panels(lab: Lab) -> Container:
         "kiplab-panels",
         row(pace, justify_content="space-between", flex_flow="row wrap"),
         lab.facts,
-        lab.rulebook.box,
         two_columns(lab.hands, lab.account),
         lab.invariants.box,
     )

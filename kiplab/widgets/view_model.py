@@ -24,9 +24,11 @@ from ..runs import Run
 from .controls.transport import divergence
 from .elements.kinds import Element, StepSheet
 from .history_tree.branch_tree import Tree
-from .history_tree.playback import as_played
+from .history_tree.playback import Playback, as_played
 
 STAGES_KEPT = 6
+GHOST_HIGH = 44
+"""Pixels that the run before takes and the words of the axis do not."""
 
 
 class ViewModel:
@@ -35,13 +37,15 @@ class ViewModel:
 
     `edition` is another number whenever the pictures are others.
     `stops` are the steps at which Step, Back and Play stop, as the axis has them. `diverges` is
-    what `transport.divergence` says of that branch.
+    what `transport.divergence` says of that branch; `before` is the run that it was until its rules
+    were switched, and None once something else is done.
     """
 
     def __init__(self, tree: Tree, **options: Any) -> None:
         self.tree, self.options = tree, options
         self.edition = 0
         self.high: int | None = None
+        self.before: Playback | None = None
         self._unchanging = tuple(options)
         self._kept_rows: tuple[tuple[Stage, Rows], ...] = ()
         self._derive()
@@ -82,7 +86,8 @@ class ViewModel:
         self.edition += 1
         self.stops = stops_in(self.rows, **self.options)
         if self.high is not None:
-            self._low = low_enough(self.rows, self.high, **self.options) or 0
+            high = self.high - (GHOST_HIGH if self.before is not None else 0)
+            self._low = low_enough(self.rows, high, **self.options) or 0
 
     def take(self, tree: Tree) -> None:
         """Show another history, or another step of this one."""
@@ -92,7 +97,15 @@ class ViewModel:
             self.options = {key: self.options[key] for key in self._unchanging}
         frames_before, frames = _frames_shown(before), _frames_shown(tree)
         if any(now is not then for now, then in zip(frames, frames_before, strict=True)):
+            was, now = before.here.playback, tree.here.playback
+            same_lines = before.current == tree.current and was.play == now.play
+            self.before = was if same_lines and was.frames is not now.frames else None
             self._derive()
+
+    def hide_before(self) -> None:
+        """Show the run as it is, by itself."""
+        self.before = None
+        self._fit()
 
     @contextmanager
     def kept(self) -> Iterator[None]:
@@ -128,10 +141,14 @@ class ViewModel:
         """The whole run, as high as it likes; `other` as for `drawing`."""
         return drawing_so_far(self.rows, self.rows, **self.options | other)
 
+    @property
+    def followed(self) -> str:
+        """The partition that the picture follows."""
+        return followed_partition(self.options.get("partition"), self.rows)
+
     def count_of_marked(self) -> int:
         """How many messages of the run the picture marks where they arrive, if nobody asks."""
-        partition = followed_partition(self.options.get("partition"), self.rows)
-        return len(marked_messages(self.rows, partition))
+        return len(marked_messages(self.rows, self.followed))
 
     def legend(self) -> dict[str, Any]:
         """What the signs in the pictures of this run mean."""

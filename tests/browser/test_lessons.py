@@ -16,6 +16,7 @@ from playwright.sync_api import expect
 import kiplab
 from kiplab.classroom import rulings_of
 from kiplab.classroom.exercise_table import WAYS, WHAT_IFS
+from kiplab.rows.rows_of_stage import rows_of
 from tests.browser.conftest import WINDOW, Student
 from tests.browser.lab_page import NAME_CELLS
 from tests.browser.lesson import Lesson
@@ -62,14 +63,37 @@ BUTTONS_MAX, WORDS_MAX = 8, 120
 """What is shown of a Lab when it opens."""
 GLANCE = """cell => {
   const head = cell.querySelector('.kiplab-head').getBoundingClientRect();
-  const picture = cell.querySelector('.kiplab-stage').getBoundingClientRect();
+  const picture = cell.querySelector('.kiplab-picture').getBoundingClientRect();
   const bar = cell.querySelector('.kiplab-verdict');
   const shown = [...cell.querySelectorAll('.kiplab-surface button')].filter(b => b.offsetParent);
   const text = cell.querySelector('.kiplab-surface').innerText.split(/\\s+/).filter(Boolean);
-  return [picture.top - head.top, bar.scrollHeight - bar.clientHeight, shown.length, text.length];
+  const overflow = bar.scrollHeight - bar.clientHeight;
+  return [Math.round(picture.top - head.top), overflow, shown.length, text.length];
 }"""
 """Where the picture begins below the head, what the bar has no room for in pixels, how many
 buttons and how many words there are."""
+STORIES = {
+    "00-start": ("timeline-first", None),
+    "04-kafka-14139": ("kafka-14139", "3.4"),
+    "06-unclean-recovery": ("unclean-election", None),
+}
+"""The play and the release of labs of which every step is looked at whole."""
+ACTED_ON = ("04-kafka-14139", "06-unclean-recovery")
+"""Of these, labs that are opened to act on the picture."""
+OUT_OF_SIGHT = """(cell, things) => {
+  const scroller = cell.closest('.jp-WindowedPanel-outer, .jp-Notebook').getBoundingClientRect();
+  const picture = cell.querySelector('.kiplab-stage .kiplab-picture');
+  const { top } = picture.getBoundingClientRect();
+  const lanes = picture.drawing.layout.meta.places.lanes
+    .filter(([thing]) => things.includes(thing))
+    .map(([thing, y0, y1]) => [thing, top + y0, top + y1]);
+  const parts = [...cell.querySelectorAll('.kiplab-verdict, .kiplab-rules, .kiplab-was')]
+    .map(part => [part.className, part.getBoundingClientRect()])
+    .map(([name, { top, bottom }]) => [name, top, bottom]);
+  return [...lanes, ...parts]
+    .filter(([, y0, y1]) => y0 < scroller.top - 1 || y1 > scroller.bottom + 1);
+}"""
+"""Which of the lanes of these things, of the bar, the chips and the run before are not in sight."""
 Texts = tuple[tuple[str, str], ...]
 """Cells by their ids, and what each contains."""
 
@@ -102,6 +126,18 @@ def name(walk: Walk) -> str:
 def labs_in(lesson: Lesson) -> list[str]:
     """The ids of its cells with a Lab."""
     return [id for id in ("lab", "lab-2") if id in cells(lesson.name, "code")]
+
+
+def changed_things(name: str) -> list[list[str]]:
+    """What changes at each step of a lab's first run, as the picture calls it."""
+    play, kafka = STORIES[name]
+    rows = rows_of(kiplab.run(play, kafka=kafka).stage)
+    kinds = {"partition": f"partition {rows.busiest}", "records": f"records {rows.busiest}"}
+    changes = [*((s.lane, s.x0) for s in rows.spans), *((m.lane, m.x) for m in rows.marks)]
+    return [
+        sorted({kinds.get(lane, lane) for lane, x in changes if x == step})
+        for step in range(rows.meta.end)
+    ]
 
 
 def see(lesson: Lesson, texts: Texts) -> None:
@@ -407,6 +443,9 @@ def walk(request: pytest.FixtureRequest) -> Walk:
 
 def test_run_all_stops_nowhere(lesson: Lesson) -> None:
     """In lab 04 also on a slow machine, and if the server stands still in the middle."""
+    if lesson.name in ACTED_ON:
+        opened = cells(lesson.name, "code")["lab"].replace("after=", 'controls="act", after=')
+        lesson.rewrite("lab", opened)
     if "spark" in cells(lesson.name, "code"):
         lesson.rewrite("spark", WITHOUT_SPARK)
         lesson.slow_down(4)
@@ -437,27 +476,50 @@ def test_a_prediction_opens_the_lab(walk: Walk, lesson: Lesson, student: Student
 
 
 def test_one_window_has_what_a_step_changes_and_nothing_moves(lesson: Lesson) -> None:
-    """The picture's upper edge stays, and the bar has room for its words, at every step."""
+    """The picture's upper edge stays, and the bar has room for its words, at every step; what
+    changes is in sight with the bar and the chips, and so is the run before a chip was pressed.
+    """
     lesson.page.set_viewport_size(LAPTOPS[0])
     cell = lesson.cell("lab")
     lesson.python("pass")
     cell.locator(".kiplab-surface").evaluate(TO_THE_TOP)
     last = int(cell.get_by_label("step", exact=True).get_attribute("max") or 0)
-    tops = set()
+    tops, changes = set(), changed_things(lesson.name) if lesson.name in STORIES else []
+    expect(cell.locator(".kiplab-rules")).to_have_count(int(lesson.name not in ONLY_STEPPED))
     for step in range(last + 1):
         cell.get_by_label("step", exact=True).fill(str(step))
         expect(lesson.verdict()).to_contain_text(f"Step {step} of {last}")
         top, overflow, buttons, words = cell.evaluate(GLANCE)
         tops.add(top)
         assert overflow <= 0, lesson.verdict().inner_text()
+        if changes:
+            assert cell.evaluate(OUT_OF_SIGHT, changes[step]) == []
         if lesson.name in ONLY_STEPPED:
             expect(cell.locator(".kiplab-picture").first).to_be_in_viewport(ratio=IN_SIGHT)
             assert buttons <= BUTTONS_MAX
             assert step or words <= WORDS_MAX
+    if lesson.name in ACTED_ON:
+        see_the_run_before_a_switch(lesson, last)
+        tops.add(cell.evaluate(GLANCE)[0])
     assert len(tops) == 1
     lesson.press("lab", "First")
     expect(lesson.verdict()).to_contain_text("Step 0 of")
     lesson.page.set_viewport_size(WINDOW)
+
+
+def see_the_run_before_a_switch(lesson: Lesson, last: int) -> None:
+    """Below the numbers of the axis, without scrolling, until it is hidden."""
+    cell, name = lesson.cell("lab"), "KIP-704 as specified" if last > 11 else "KIP-903"
+    chip = cell.get_by_role("button", name=name, exact=True)
+    for pressed in ("true", "false"):
+        lesson.press("lab", name)
+        expect(chip).to_have_attribute("aria-pressed", pressed)
+        expect(cell.locator(".kiplab-ghost")).to_contain_text("◆ First difference: step")
+        assert cell.evaluate(OUT_OF_SIGHT, []) == []
+        assert cell.locator(".kiplab-was").count() >= 3
+    assert lesson.faults() == []
+    lesson.press("lab", "Hide")
+    expect(cell.locator(".kiplab-was")).to_have_count(0)
 
 
 def test_the_story_is_stepped_through(walk: Walk, lesson: Lesson) -> None:

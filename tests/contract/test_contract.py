@@ -8,6 +8,7 @@ import json
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -88,11 +89,14 @@ CHANGES |= dict.fromkeys(
     ("lab hole-level *", "lab hole-never-level *"), "Where there are more than six messages"
 )
 SIGNS = "Signs have one meaning each"
+MOVED = ("Rules of", "Rules as in the play", "As in the play", "KIP-", "Hide")
+"""How the labels begin of controls of a Lab that lie elsewhere since, or are called otherwise."""
+MOVED_WORDS = "The rules of a Lab lie above its picture"
 
 
 def in_signs_of_today() -> recorded.Entries:
     """The recording, in which harm had the sign that is for records at risk alone today."""
-    text = json.dumps(recorded.read(), ensure_ascii=False).replace("▲", "■")
+    text = json.dumps(recorded.read(), ensure_ascii=False).replace("â²", "â ")
     entries: recorded.Entries = json.loads(text)
     return entries
 
@@ -109,7 +113,13 @@ def difference(after: recorded.Entries) -> list[str]:
     # JSON knows no tuples.
     plain = json.loads(json.dumps(after))
     before = BEFORE()
-    return [k for k, v in plain.items() if k in before and v != before[k] and not meant(k)]
+    there = [k for k in plain if k in before and not meant(k)]
+    return [k for k in there if in_place(k, plain[k]) != in_place(k, before[k])]
+
+
+def in_place(key: str, entry: Any) -> Any:
+    """An entry of a Lab without the controls that have MOVED."""
+    return [one for one in entry if not one[1].startswith(MOVED)] if key[:4] == "lab " else entry
 
 
 def meant(key: str) -> bool:
@@ -119,7 +129,7 @@ def meant(key: str) -> bool:
 
 def test_every_change_that_is_meant_stands_in_the_changelog() -> None:
     changelog = " ".join(CHANGELOG.read_text("utf-8").split())
-    words = {*CHANGES.values(), *NEW.values(), SIGNS}
+    words = {*CHANGES.values(), *NEW.values(), SIGNS, MOVED_WORDS}
     assert sorted(sentence for sentence in words if sentence not in changelog) == []
 
 

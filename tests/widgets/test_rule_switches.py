@@ -1,11 +1,16 @@
 """Switches: a KIP is on when it refuses what it was written to refuse."""
 
+import re
+
 import pytest
 
+import kiplab
 from kiplab.protocol.features import Features, fitting, parse_features
 from kiplab.protocol.guards import GUARDS, releases_in, releases_of
 from kiplab.protocol.releases import RELEASES, Mode
+from kiplab.widgets import Lab
 from kiplab.widgets.controls import rulebook
+from tests.widgets.hands import hear, text
 
 NAMES = {mode: (*rulebook.SWITCHES[mode], *rulebook.guards_of(mode)) for mode in Mode}
 IN_ZOOKEEPER = ("zk-2.1", "zk-2.2", "zk-3.4")
@@ -94,3 +99,63 @@ def test_a_guard_says_since_when_in_the_mode_of_the_play_alone() -> None:
     assert releases_in(Mode.ZOOKEEPER, both) == "zk-2.5.0 and later"
     assert releases_in(Mode.KRAFT, GUARDS["903.fetch-epoch"]) == "3.5 and later"
     assert releases_in(Mode.ZOOKEEPER, GUARDS["380.session-id"]) == "never built"
+
+
+def test_a_switch_shows_the_run_before_it_below_the_axis_until_a_line_is_done(lab: Lab) -> None:
+    lab.seek(8)
+    assert lab.ghost.box.layout.display == "none"
+    lab.rulebook.kips["903"].value = True
+    before = text(lab.ghost.rows.value)
+    assert "◆ First difference: step 6. Pale: this run under KIP-903 off" in before
+    for was in ("at risk", "offsets 0–99 lost", "accepted: ISR {1, 2}", "in ISR, log empty"):
+        assert was in before
+    lab.seek(6)
+    assert "at risk" in text(lab.ghost.rows.value)
+    assert "lost" not in text(lab.ghost.rows.value), "what comes later is not told"
+    lab.seek(5)
+    assert "step 6, later than here" in text(lab.ghost.rows.value)
+    assert "at risk" not in text(lab.ghost.rows.value)
+    lab.do("crash 1")
+    assert lab.ghost.box.layout.display == "none"
+    assert lab.ghost.rows.value == ""
+
+
+def test_the_first_difference_is_marked_where_its_step_begins(lab: Lab) -> None:
+    lab.seek(8)
+    lab.switch("903", True)
+    places = lab.picture.drawing["layout"]["meta"]["places"]
+    left = dict(places["steps"])[6]
+    mark = re.search(r'class="kiplab-parted" style="left:(\d+)px', lab.ghost.rows.value)
+    assert mark is not None
+    assert int(mark[1]) == left
+    assert f"left:{left}px" in lab.ghost.rows.value.partition("at risk")[2]
+
+
+@pytest.mark.parametrize("end", ["hide", "reset", "undo", "branch"])
+def test_the_run_before_goes_and_gives_its_room_back(end: str, lab: Lab) -> None:
+    hear(lab, {"room": {"width": 1100, "height": 500}})
+    lab.seek(2)
+    lab.do("expire 2")
+    height = lab.picture.drawing["layout"]["height"]
+    lab.switch("903", True)
+    assert lab.ghost.box.layout.display == "block"
+    assert lab.picture.drawing["layout"]["height"] < height
+    ends = {"hide": lab.ghost.hide.click, "reset": lab.reset, "undo": lab.undo}
+    ends.get(end, lambda: lab.go_to("the play"))()
+    assert lab.ghost.box.layout.display == "none"
+    assert lab.picture.drawing["layout"]["height"] >= height - 1
+
+
+def test_a_switch_without_a_difference_says_so(lab: Lab) -> None:
+    lab.switch("704.specified", True)
+    assert "No difference: this run was the same under" in text(lab.ghost.rows.value)
+
+
+def test_kips_are_chips_that_say_since_when() -> None:
+    chips = kiplab.Lab("kafka-14139", controls="act").rulebook.kips
+    assert [chip.description for chip in chips.values()] == [
+        *("KIP-841", "KIP-903"),
+        "KIP-704 as specified",
+    ]
+    assert chips["903"].tooltip.startswith("KIP-903 (Kafka 3.5 and later)\n903.")
+    assert {chip.kind for chip in chips.values()} == {"toggle"}

@@ -75,7 +75,8 @@ def test_the_list_is_empty_until_it_is_opened_in_the_place_of_the_buttons(lab: L
 
 def test_list_and_menu_are_few_elements_however_long_they_are(lab: Lab, pointer: Pointer) -> None:
     at_menu(lab, "broker 2")
-    parts = (*lab.what_next.box.everything(), *lab.touching.box.everything())
+    menu = (lab.picture, *lab.touching.offering.list.everything())
+    parts = (*lab.what_next.box.everything(), *menu)
     assert len(pointer.rows) > 20
     assert len(parts) <= PARTS_MAX
 

@@ -14,7 +14,7 @@ from ...protocol.features import Features
 from ...protocol.guards import GUARDS, SPECIFIED, Guard, GuardKind, named, releases_in
 from ...protocol.ids import CONTROLLER
 from ...protocol.releases import Mode, of_mode
-from ..elements.kinds import Checkbox, Element
+from ..elements.kinds import Checkbox, Element, ToggleButton
 from ..elements.labelled import button, checkbox, column, dropdown, row, watch, words
 from ..markup import heading, muted
 
@@ -30,10 +30,7 @@ class Rulebook:
         self.release = dropdown("Rules of", _releases(own.mode))
         self.release.value = own.release
         watch(self.release, "value", lambda release: self._choose(at_release, release))
-        self.own = button(
-            "Rules as in the play", lambda: change(self._own), "Back to the play's own"
-        )
-        self.own.layout.margin = "2px 2px 2px auto"
+        self.own = button("As in the play", lambda: change(self._own), "Back to the play's rules")
         self.box = row(())
         self.list = column((), max_height="320px", overflow="auto")
         self._fit(own.mode)
@@ -43,13 +40,10 @@ class Rulebook:
         self._mode = mode
         self.release.options = tuple(_releases(mode))
         self.release.tooltip = _WHAT_RUNS[mode]
-        self.kips = {
-            kip: self._box(kip, switch_words(kip, mode), clauses_of(kip, mode))
-            for kip in SWITCHES[mode]
-        }
+        self.kips = {kip: self._switch(kip, _chip(kip, mode)) for kip in SWITCHES[mode]}
         self.guards = {
-            id: self._box(id, f"{id} ({guard.kind}, {releases_in(mode, guard)})", hint_of(guard))
-            for id, guard in guards_of(mode).items()
+            id: self._switch(id, _box(f"{id} ({g.kind}, {releases_in(mode, g)})", hint_of(g)))
+            for id, g in guards_of(mode).items()
         }
         self.box.children = (self.release, *self.kips.values(), self.own)
         self.list.children = tuple(_in_groups(self.guards))
@@ -66,10 +60,9 @@ class Rulebook:
         self.own.disabled = features == own
         self._showing, self._is_shown = False, True
 
-    def _box(self, name: str, words: str, tooltip: str) -> Checkbox:
-        box = checkbox(words, tooltip=tooltip, margin="2px 2px 2px 10px")
-        watch(box, "value", lambda on: self._choose(turned, name, on))
-        return box
+    def _switch(self, name: str, part: Checkbox) -> Checkbox:
+        watch(part, "value", lambda on: self._choose(turned, name, on))
+        return part
 
     def _choose(self, rules: Callable[..., Features], *chosen: Any) -> None:
         if not self._showing:
@@ -83,6 +76,17 @@ _WHAT_RUNS = {
     Mode.ZOOKEEPER: "What code every broker runs, at its own inter-broker protocol; what you"
     " switched by hand stays where it fits.",
 }
+
+
+def _chip(kip: str, mode: Mode) -> Checkbox:
+    """A KIP in few words; since when and what it turns are in the tooltip."""
+    words = switch_words(kip, mode)
+    tooltip, short = f"{words}\n{clauses_of(kip, mode)}", words.partition(" (")[0]
+    return ToggleButton(description=short, tooltip=tooltip, classes=("kiplab-rule",))
+
+
+def _box(words: str, tooltip: str) -> Checkbox:
+    return checkbox(words, tooltip=tooltip, margin="2px 2px 2px 10px")
 
 
 def _releases(mode: Mode) -> list[tuple[str, str]]:

@@ -1,12 +1,20 @@
-"""What the picture shows: the partition followed, kinds of messages, a range, what is folded."""
+"""What the picture shows: the partition followed, kinds of messages, a range, what is folded; and
+below it the run before a switch of its rules, pale, where it was another.
+"""
 
-from collections.abc import Callable
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from html import escape
 from typing import Any
+
+import msgspec
 
 from ...plays.stage import Stage
 from ...rows.columns import Rows, api_name
+from ...rows.difference import NOTHING, differences, first_difference
+from ...rows.run_titles import titles
 from ...rows.view import kinds_in
-from ..elements.kinds import Slider, ToggleButton
+from ..elements.kinds import Container, PlotlyPicture, Slider, Style, ToggleButton
 from ..elements.labelled import button, checkbox, column, dropdown, row, watch, words
 from ..markup import muted
 from ..view_model import ViewModel
@@ -127,3 +135,92 @@ class ViewControls:
     def _chosen(self, _value: object = None) -> None:
         if not self._showing:
             self._change(self.options)
+
+
+# --- the run before a switch ----------------------------------------------------------------------
+
+ROWS_MAX, BELOW_NUMBERS = 4, 20
+"""How many rows are told, and pixels from the upper edge of the axis to them."""
+_TELLING = ("committed records", "answer", "ISR", "role", "leader")
+"""What is told of all that differs, the most telling first."""
+
+
+class Ghost:
+    """The run before its rules were switched, until another line is done: below the axis of
+    `picture`, pale, where it was another; ◆ marks the first difference.
+    """
+
+    def __init__(self, lab: LabLike, view: ViewModel, picture: PlotlyPicture) -> None:
+        self._lab, self._view, self._picture = lab, view, picture
+        self.rows = words(margin="0")
+        self.hide = button("Hide", self._hide, "Hide the run before the switch")
+        self.box = Container(children=(self.rows, self.hide), classes=("kiplab-ghost",))
+
+    def _hide(self) -> None:
+        self._view.hide_before()
+        self._lab.seek(self._lab.playback.at)
+
+    def show(self) -> None:
+        """Follow the picture: what comes later is not told."""
+        before, layout = self._view.before, self._picture.drawing["layout"]
+        top = layout["meta"]["places"]["axis"][0] + BELOW_NUMBERS
+        display = "none" if before is None else "block"
+        self.box.layout = Style(top=f"{top}px", width=f"{layout['width']}px", display=display)
+        self.rows.value = "" if before is None else "".join(self._lines(before.whole, top))
+
+    def _lines(self, before: Stage, top: int) -> Iterator[str]:
+        view, places = self._view, self._picture.drawing["layout"]["meta"]["places"]
+        runs, steps, at = (view.rows, view.rows_of(before)), places["steps"], self._lab.playback.at
+        last = min(at, (view.options.get("between") or (0, at))[1])
+        first = first_difference(*runs)
+        yield f"<p>{escape(_heading(first, last, titles(runs)[1]))}</p>"
+        if first is None or first > last:
+            return
+        left, above = _ends(steps, first, last)[0], places["lanes"][0][1]
+        look = f"left:{left}px;top:{above - top}px;height:{top - above}px"
+        yield f'<i class="kiplab-parted" style="{look}"></i>'
+        for name, stretches in _otherwise(*runs, view.followed, range(first, last + 1)).items():
+            spans = (_span(*_ends(steps, x0, x1), was) for x0, x1, was in stretches)
+            yield f'<div class="kiplab-was"><b>{escape(name)}</b>{"".join(spans)}</div>'
+
+
+def _heading(first: int | None, last: int, rules: str) -> str:
+    if first is None:
+        return f"No difference: this run was the same under {rules}."
+    later = ", later than here" if first > last else ""
+    return f"◆ First difference: step {first}{later}. Pale: this run under {rules}, before."
+
+
+def _otherwise(
+    now: Rows, before: Rows, partition: str, steps: range
+) -> dict[str, list[tuple[int, int, str]]]:
+    """What was otherwise before, from which step to which, by the names of rows."""
+    told: dict[tuple[int, str], list[tuple[int, int, str]]] = {}
+    others = tuple(name for name in now.meta.partitions if name != partition)
+    for difference in (one for x in steps for one in differences(now, before, at=x)):
+        x, node, field, _, was = msgspec.structs.astuple(difference)
+        kind = field.partition(" of ")[0].partition(" to ")[0]
+        if (
+            kind in _TELLING
+            and was != NOTHING
+            and node not in others
+            and not field.endswith(others)
+        ):
+            name = kind if node == partition else f"{node} {kind}"
+            row = told.setdefault((_TELLING.index(kind), name), [])
+            x0 = row.pop()[0] if row and row[-1][1:] == (x, was) else x
+            row.append((x0, x + 1, was))
+    return {key[1]: told[key] for key in sorted(told)[:ROWS_MAX]}
+
+
+def _ends(steps: list[list[int]], x0: int, x1: int) -> tuple[int, int]:
+    """Pixels from where step `x0` begins to where `x1` does; several steps may share a column."""
+    numbers, pixels = zip(*steps, strict=True)
+    wide = pixels[1] - pixels[0] if pixels[1:] else 0
+    first, last = (max(bisect_right(numbers, x) - 1, 0) for x in (x0, x1 - 1))
+    return pixels[first], pixels[last] + wide
+
+
+def _span(left: int, right: int, was: str) -> str:
+    words = escape(was, quote=True)
+    return f'<span title="{words}" style="left:{left}px;--wide:{right - left}px">{words}</span>'
