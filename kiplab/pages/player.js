@@ -82,17 +82,18 @@
 
   // The names of the rows a second time: they stay where the picture is scrolled under them.
   function keepNames() {
-    const { width, range } = { width: picture.layout.width, range: picture.layout.xaxis.range };
-    const end = (-range[0] * width) / (range[1] - range[0]); // of their column
+    const { width, xaxis } = picture.layout;
+    const end = (-xaxis.range[0] * width) / (xaxis.range[1] - xaxis.range[0]); // of their column
     const box = picture.getBoundingClientRect();
     const scale = box.width / width;
     const isName = (text) =>
       getComputedStyle(text).textAnchor === "end" &&
       (text.getBoundingClientRect().right - box.left) / scale <= end;
-    const found = [...picture.querySelectorAll("text")].filter(isName);
-    const ys = found.map((text) => text.getBoundingClientRect()).flatMap((r) => [r.top, r.bottom]);
+    const rowNames = [...picture.querySelectorAll("text")].filter(isName);
+    const boxes = rowNames.map((text) => text.getBoundingClientRect());
+    const ys = boxes.flatMap((r) => [r.top, r.bottom]);
     const [top, bottom] = [Math.min(...ys), Math.max(...ys)].map((y) => (y - box.top) / scale);
-    const clones = found.map((text) => {
+    const clones = rowNames.map((text) => {
       const { a, b, c, d, e, f } = text.parentNode.getCTM();
       return `<g transform="matrix(${[a, b, c, d, e, f]})">${text.outerHTML}</g>`;
     });

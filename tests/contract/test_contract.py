@@ -96,7 +96,7 @@ MOVED_WORDS = "The rules of a Lab lie above its picture"
 
 def in_signs_of_today() -> recorded.Entries:
     """The recording, in which harm had the sign that is for records at risk alone today."""
-    text = json.dumps(recorded.read(), ensure_ascii=False).replace("â²", "â ")
+    text = json.dumps(recorded.read(), ensure_ascii=False).replace("▲", "■")
     entries: recorded.Entries = json.loads(text)
     return entries
 
