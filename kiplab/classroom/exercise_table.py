@@ -131,6 +131,10 @@ class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The choice that is right; empty for an exercise."""
         return self.choices[LETTERS.index(self.right)] if self.right else ""
 
+    def letter_of(self, choice: str | None) -> str:
+        """The letter of one of the choices; empty for anything else."""
+        return LETTERS[self.choices.index(choice)] if choice in self.choices else ""
+
     def judge(self, answer: object, kafka: str | None = None) -> Checked:
         """All there is to say about an answer; nothing is kept. What is no answer gets a sentence.
 

@@ -79,6 +79,19 @@ def test_beside_a_run_it_says_both_once_there_is_both() -> None:
         assert said in repr(shown)
 
 
+@pytest.mark.parametrize(
+    ("place", "heads"),
+    [(2, ["✓ As you said"]), (0, ["✗ Not this time. You said", "What comes true"])],
+)
+def test_beside_a_run_it_is_compared(place: int, heads: list[str]) -> None:
+    question = kiplab.predict("start/slow-request")
+    question.lock(question.choices.options[place])
+    *compared, run = question.beside(kiplab.run("timeline-first")).cells
+    assert [head for head, _ in compared] == heads
+    assert run[0] == "The run says"
+    assert {text for _, text in compared} == {question.answer, question.comes_true}
+
+
 def test_what_is_refused_more_than_once_is_said_once() -> None:
     question = ask()
     question.lock(CHOICES[0])

@@ -19,6 +19,7 @@ def test_its_answer_opens_with_its_own_lock_whatever_was_predicted() -> None:
     question.lock(WAYS["M"])
     assert other.text == ""
     for said in (question.text, question.outcome.value):
+        assert f"✗ Not this time. You said: {WAYS['M']}" in said
         assert WAYS["N"] in said
         assert REASON in said
         assert said.count("cannot happen: KIP-841 refuses the join") == 2
@@ -33,8 +34,8 @@ def test_after_a_restart_it_is_open_at_once() -> None:
 def test_rates_have_their_intervals_and_times_are_seconds() -> None:
     question = what_if("G")
     question.lock(WAYS["L"])
-    outcome, unit, before, later, *_ = question.text.splitlines()
-    assert outcome == WAYS["M"]
+    said, outcome, unit, before, later, *_ = question.text.splitlines()
+    assert (said[0], outcome) == ("✗", f"What comes true: {WAYS['M']}")
     assert unit == "Time below min.insync.replicas, seconds per partition and year"
     assert before.startswith("min.insync.replicas=1: cannot happen: ")
     name, _, rate = later.partition(": ")

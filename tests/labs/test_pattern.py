@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from kiplab.classroom.exercise_table import EXERCISES, WHAT_IFS, what_if_id
+from kiplab.classroom.exercise_table import EXERCISES, LETTERS, WHAT_IFS, what_if_id
 from kiplab.classroom.forms.held_back import EXPLANATIONS
 from tests.labs.running import (
     LABS,
@@ -95,6 +95,14 @@ def test_it_has_a_way_without_pictures_and_a_section_on_fidelity(name: str) -> N
 def test_every_explanation_is_shown_by_one_lab() -> None:
     shown = sorted(text for name in NAMES for text in explained(name).values())
     assert shown == sorted(file.read_text("utf-8") for file in EXPLANATIONS.rglob("*.md"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_wrong_choice_before_the_lab_has_the_idea_behind_it_answered(name: str) -> None:
+    asked = next(e for e in EXERCISES if e.lab == name[:2] and not e.check)
+    told = "\n".join(text.read_text("utf-8") for text in EXPLANATIONS.glob(f"{asked.id}*.md"))
+    wrong = [letter for letter in LETTERS[: len(asked.choices)] if letter != asked.right]
+    assert sorted(re.findall(r"^\[(\w)\] \*\*If you ", told, re.MULTILINE)) == wrong
 
 
 @pytest.mark.parametrize("name", NAMES)

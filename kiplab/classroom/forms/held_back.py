@@ -9,11 +9,16 @@ from typing import Any
 
 import msgspec
 
-from .. import attempts
+from .. import attempts, work_on_disk
+from ..exercise_table import exercise
 from ..exercises.check_result import broken
 
 EXPLANATIONS = Path(__file__).parents[1] / "explanations"
 """Texts in Markdown, by the ids of the questions: ``isr/high-watermark.md``."""
+_IDEA = re.compile(r"\[([A-Z])\] (\*\*If you .*)")
+"""A paragraph of an explanation for those who chose that letter."""
+_OTHERS = "Other ideas"
+_FOLD = re.compile(r"</?(?:details|summary)>")
 _STEP_LINK = re.compile(r"\[([^]]+)\]\(#[^)]+\)")
 """``[step 6](#kafka-14139-step-6)``: where there is no Lab it says no more than its words."""
 _NOW = "This is open now: run this cell."
@@ -28,7 +33,8 @@ class Prose(msgspec.Struct, frozen=True):
         return self.markdown
 
     def __repr__(self) -> str:
-        return "\n".join(broken(line) for line in _STEP_LINK.sub(r"\1", self.markdown).splitlines())
+        plain = _STEP_LINK.sub(r"\1", _FOLD.sub("", self.markdown))
+        return "\n".join(broken(line) for line in plain.splitlines())
 
 
 class PlainText(msgspec.Struct, frozen=True):
@@ -114,13 +120,28 @@ def after(id: str | Sequence[str], *shown: object) -> HeldBack:
 def explain(id: str, part: str = "") -> HeldBack:
     """Show the explanation that belongs to the question `id`, once that is answered.
 
-    `part` names one of several. Raises ValueError for an id, or a part, that there is none of.
+    The idea behind the reader's own choice comes first, those behind others are folded. `part`
+    names one of several. Raises ValueError for an id, or a part, that there is none of.
     """
     file = EXPLANATIONS / f"{id}{'.' * bool(part)}{part}.md"
-    back = HeldBack([id], lambda: Prose(file.read_text(encoding="utf-8").strip()))
+    back = HeldBack([id], lambda: Prose(_personal(file.read_text(encoding="utf-8"), id)))
     if not file.is_file():
         raise ValueError(f"there is no explanation {part!r} of {id}: it would be in {file.name}")
     return back
+
+
+def _personal(text: str, id: str) -> str:
+    """An explanation for whoever has given the answer that is kept under `id`."""
+    paragraphs = text.strip().split("\n\n")
+    ideas = {found[1]: found[2] for found in map(_IDEA.fullmatch, paragraphs) if found}
+    chosen = exercise(id).letter_of(work_on_disk.prediction(id))
+    if not ideas or not chosen:
+        return "\n\n".join(_IDEA.sub(r"\2", paragraph) for paragraph in paragraphs)
+    place = next(n for n, paragraph in enumerate(paragraphs) if _IDEA.fullmatch(paragraph))
+    rest = [paragraph for paragraph in paragraphs if not _IDEA.fullmatch(paragraph)]
+    own = [ideas.pop(chosen).replace("**If you ", "**You ", 1)] if chosen in ideas else []
+    fold = [f"<details><summary>{_OTHERS}</summary>", *ideas.values(), "</details>"]
+    return "\n\n".join([*own, *rest[:place], *fold, *rest[place:]])
 
 
 def _opened(shown: tuple[object, ...]) -> object:

@@ -11,7 +11,7 @@ from ...widgets import still_fallback
 from ...widgets.elements import kinds, labelled, surface
 from ...widgets.markup import heading, note
 from .. import attempts, work_on_disk
-from ..exercise_table import ExerciseIdError, exercise
+from ..exercise_table import EXERCISES, ExerciseIdError, exercise
 
 if TYPE_CHECKING:
     from ...runs import Run
@@ -87,6 +87,22 @@ class Prediction(QuestionPanel):
         """Show `part` below the question."""
         self._column.children = (*self._column.children, part)
 
+    @property
+    def compared(self) -> list[tuple[str, str]]:
+        """(head, text) for what is locked, beside what comes true where that is known."""
+        answer, came = self.answer or "", self.comes_true
+        if not came:
+            return [("You predicted", answer)]
+        if answer == came:
+            return [("✓ As you said", answer)]
+        return [("✗ Not this time. You said", answer), ("What comes true", came)]
+
+    @property
+    def comes_true(self) -> str:
+        """The choice that is right; empty for a question of one's own."""
+        offered = (a for a in EXERCISES if a.id == self.id and self.answer in a.choices)
+        return next((asked.comes_true for asked in offered), "")
+
     def beside(self, run: Run) -> PredictionBesideRun:
         """What was predicted beside what `run` shows; a gentle sentence until there is both."""
         return PredictionBesideRun(self, run)
@@ -146,6 +162,7 @@ class PredictionBesideRun(QuestionPanel):
     def __init__(self, prediction: Prediction, run: Run) -> None:
         self._prediction, self._run = prediction, run
         self.words = labelled.words(note(_NOTHING_YET))
+        self.words.add_class("kiplab-gap")
         self.box = surface.Surface(self.words)
         prediction.when_locked(self._fill_in)
 
@@ -158,7 +175,7 @@ class PredictionBesideRun(QuestionPanel):
         errors = Counter(r["error"] for r in run.refusals)
         refused = "; ".join(f"refused: {e}{f' ({n} times)' * (n > 1)}" for e, n in errors.items())
         shown = f"{run.verdict}: {run.sentence}; {refused or 'nothing was refused'}"
-        return [("You predicted", answer), ("The run says", shown)]
+        return [*self._prediction.compared, ("The run says", shown)]
 
     def _fill_in(self) -> None:
         rows = "".join(

@@ -34,12 +34,18 @@ class WhatIfPrediction(Prediction):
             return ""
         table = (f"{name}: {rate}" for name, rate in self._rates())
         return "\n".join(
-            [self._outcome, self._unit, *table, check_result.broken(self.change.reason)]
+            [*self._compared, self._unit, *table, check_result.broken(self.change.reason)]
         )
 
     @property
-    def _outcome(self) -> str:
+    def comes_true(self) -> str:
+        """What a study of the fleet before and after the change has found."""
         return WAYS[reading_rates.outcome_of(self.letter)]
+
+    @property
+    def _compared(self) -> list[str]:
+        """What was said, and what comes: a line for each."""
+        return [f"{head}: {text}" for head, text in self.compared]
 
     @property
     def _unit(self) -> str:
@@ -59,8 +65,8 @@ class WhatIfPrediction(Prediction):
         )
         self.outcome.value = (
             f'<div style="font-size:14px;line-height:1.5;margin-bottom:14px">'
-            f"<b>{escape(self._outcome)}</b>"
-            f' <span style="color:{MUTED}">{escape(self._unit)}</span>'
+            f"<b>{'<br>'.join(map(escape, self._compared))}</b>"
+            f'<br><span style="color:{MUTED}">{escape(self._unit)}</span>'
             f"<table>{lines}</table>{escape(self.change.reason)}</div>"
         )
 
