@@ -1,7 +1,8 @@
 """A widget's still picture, for when there is no kernel to move it."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from html import escape
 from time import monotonic
 from typing import Any, ClassVar, Protocol
@@ -28,15 +29,37 @@ def show(box: Surface, text: str, drawing: dict[str, Any] | None = None, waits: 
 
     Returns IPython's handle of what is under the panel, for `show_opened`.
     """
+    # The panel is shown once more if it gets lost.
+    bundle = box.bundle(text)
+    ShownAgain.watch(box, _published(bundle), bundle)
+    instead = f'<div class="{MARK}"><pre>{escape(waits or text)}</pre><p>{AGAIN}</p></div>'
+    kept = _kept(instead, waits or AGAIN) if drawing is None else _pictured(drawing)
+    return _published(kept)
+
+
+_reserved: list[Any] = []
+
+
+@contextmanager
+def shown_in(handles: Iterable[Any]) -> Iterator[None]:
+    """What is shown meanwhile comes in the place of earlier outputs; these are their handles."""
+    _reserved[:] = handles
+    try:
+        yield
+    finally:
+        _reserved.clear()
+
+
+def _published(bundle: dict[str, Any]) -> Any:
+    """IPython's handle of what shows `bundle`."""
+    if _reserved:
+        handle = _reserved.pop(0)
+        handle.update(bundle, raw=True)
+        return handle
     from IPython.display import display
 
     publish: Any = display  # which has no annotations
-    # The panel is shown once more if it gets lost.
-    bundle = box.bundle(text)
-    ShownAgain.watch(box, publish(bundle, raw=True, display_id=True), bundle)
-    instead = f'<div class="{MARK}"><pre>{escape(waits or text)}</pre><p>{AGAIN}</p></div>'
-    kept = _kept(instead, waits or AGAIN) if drawing is None else _pictured(drawing)
-    return publish(kept, raw=True, display_id=True)
+    return publish(bundle, raw=True, display_id=True)
 
 
 def show_opened(handle: Any, drawing: dict[str, Any]) -> None:

@@ -46,8 +46,10 @@ def test_what_waits_for_a_prediction_fills_itself_in_above_as_soon_as_that_is_lo
     assert PLOTLY in figure
     assert text["text/plain"].endswith("and more")
     assert "<table" in table["text/html"]
-    # A panel displays itself where its cell runs: it asks for that.
-    assert text_of(finally_[4]) == "This is open now: run this cell."
+    panel, kept = (outputs["data"] for outputs in finally_[4])
+    assert "at step 0 of" in panel["text/plain"]
+    assert "application/vnd.jupyter.widget-view+json" in panel
+    assert "kiplab-still" in kept["text/html"]
     assert "at step 0 of" in text_of(at_once[6])
 
 

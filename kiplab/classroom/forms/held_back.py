@@ -22,6 +22,8 @@ _FOLD = re.compile(r"</?(?:details|summary)>")
 _STEP_LINK = re.compile(r"\[([^]]+)\]\(#[^)]+\)")
 """``[step 6](#kafka-14139-step-6)``: where there is no Lab it says no more than its words."""
 _NOW = "This is open now: run this cell."
+_ROOM = {"text/html": "", "text/plain": ""}
+"""An output with nothing in it."""
 
 
 class Prose(msgspec.Struct, frozen=True):
@@ -58,12 +60,14 @@ class Awaits(PlainText, frozen=True):
 class HeldBack:
     """Something that a cell shows once a question, or each of several, is answered.
 
-    The cell fills itself in as soon as it is. Where a page cannot do that, because it was loaded
-    again or this is a panel, it says: run this cell.
+    The cell fills itself in as soon as it is. A page that was loaded again cannot do that: it says,
+    run this cell.
     """
 
-    def __init__(self, ids: Sequence[str], make: Callable[[], object]) -> None:
-        self.ids, self._make = ids, make
+    def __init__(
+        self, ids: Sequence[str], make: Callable[[], object], *, may_be_panel: bool = False
+    ) -> None:
+        self.ids, self._make, self._may_be_panel = ids, make, may_be_panel
         for id in ids:
             attempts.awaited(id)
 
@@ -92,17 +96,26 @@ class HeldBack:
     def _ipython_display_(self) -> None:
         from IPython.display import display
 
-        handle = display(self.shown, display_id=True)
-        for id in self._waits():
-            attempts.when_answered(id, partial(self._fill_in, handle))
+        publish: Any = display  # which has no annotations
+        handles = [publish(self.shown, display_id=True)]
+        waits = self._waits()
+        if waits and self._may_be_panel:
+            handles.append(publish(_ROOM, raw=True, display_id=True))
+        for id in waits:
+            attempts.when_answered(id, partial(self._fill_in, handles))
 
-    def _fill_in(self, handle: Any) -> None:
-        """A panel displays itself, and that is where the cell runs: it cannot come later."""
+    def _fill_in(self, handles: list[Any]) -> None:
+        """A panel displays itself, as two outputs: there is room for both."""
         from ...widgets.elements.surface import Surface
+        from ...widgets.still_fallback import shown_in
 
         made = self.shown
-        panel = callable(getattr(made, "_ipython_display_", None))
-        handle.update(PlainText(_NOW) if panel else made)
+        show_itself = getattr(made, "_ipython_display_", None)
+        if callable(show_itself):
+            with shown_in(handles):
+                show_itself()
+        else:
+            handles[0].update(made)
         Surface.tell_pages(self._place, repr(made) if isinstance(made, Awaits) else _NOW)
 
 
@@ -114,7 +127,8 @@ def after(id: str | Sequence[str], *shown: object) -> HeldBack:
     a function is called when it opens.
     Raises ExerciseIdError, a ValueError, for an id of nothing that the labs ask.
     """
-    return HeldBack([id] if isinstance(id, str) else id, partial(_opened, shown))
+    ids = [id] if isinstance(id, str) else id
+    return HeldBack(ids, partial(_opened, shown), may_be_panel=any(map(callable, shown)))
 
 
 def explain(id: str, part: str = "") -> HeldBack:
