@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .classroom.forms.check_panels import Ordering as Ordering
     from .classroom.forms.held_back import explain as explain
     from .classroom.forms.overview import my_work as my_work
+    from .classroom.forms.overview import stations as stations
     from .classroom.forms.prediction import predict as predict
     from .classroom.together.class_work import class_work as class_work
     from .explore.search.explore_play import explore as explore

@@ -106,6 +106,7 @@ NAMES = {
     "kiplab.real": "{}('kafka-14139', live=False)",
     "kiplab.real_control_requests": "{}('bounce')",
     "kiplab.run": "{}('kafka-14139')",
+    "kiplab.stations": "{}('00')",
     "kiplab.twin": "{}(one, other)",
     "kiplab.classroom.after": "{}('start/reading', 'a text')",
     "kiplab.classroom.explain": "{}('start/slow-request')",
@@ -122,7 +123,7 @@ kiplab.FleetLab kiplab.Lab kiplab.AnswerSheet kiplab.Ordering kiplab.alternative
 kiplab.classroom.Ordering kiplab.classroom.Prediction kiplab.classroom.predict
 kiplab.classroom.what_if kiplab.class_work().table kiplab.differences kiplab.bounces kiplab.ladder
 kiplab.matrix().figure kiplab.matrix().table kiplab.matrix().to_html kiplab.matrix().view
-kiplab.my_work kiplab.predict kiplab.real().timeline kiplab.request_sizes().figure
+kiplab.my_work kiplab.predict kiplab.real().timeline kiplab.request_sizes().figure kiplab.stations
 kiplab.run().frames kiplab.run().logs kiplab.run().timeline kiplab.run().to_html kiplab.twin
 """
 OF_FLEET = """

@@ -382,6 +382,8 @@ class Lab:
         self.rulebook.show(playback.features, self.tree.rules)
         self.transcript.value = transcript(playback, TRANSCRIPT_HEIGHT)
         self._say(sentence)
+        if self._after is not None and playback.at == playback.last:
+            self._after.passed(still_fallback.RUN)
 
     def _sheet(self, at: int) -> StepSheet:
         """What is shown of a step and depends on nothing else: a page goes to it by itself."""

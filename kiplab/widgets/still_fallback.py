@@ -67,6 +67,11 @@ def show_opened(handle: Any, drawing: dict[str, Any]) -> None:
     handle.update(_pictured(drawing), raw=True)
 
 
+def show_words(handle: Any, page: str, words: str) -> None:
+    """Words in HTML, in place of what was kept before."""
+    handle.update(_kept(f'<div class="{MARK}">{page}</div>', words), raw=True)
+
+
 def _pictured(drawing: dict[str, Any]) -> dict[str, str]:
     return _kept(still(drawing, NOTE), described(drawing))
 
@@ -89,7 +94,12 @@ class Lock(Protocol):
     def when_locked(self, action: Callable[[], None]) -> None:
         """Call `action` once, when it is."""
 
+    def passed(self, heading: str) -> None:
+        """The reader of a Lab that has waited came past what a notebook has under that heading."""
 
+
+RUN = "Run it"
+"""The heading of a notebook under which a Lab stands."""
 PATIENCE, QUIET = 10.0, 5.0
 """Seconds until a page should have answered; and without a cell that runs, so that the answer is
 not waiting behind one.

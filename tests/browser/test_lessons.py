@@ -469,6 +469,10 @@ def test_a_prediction_opens_the_lab(walk: Walk, lesson: Lesson, student: Student
     see(lesson, walk.why)
     kept = json.loads((student.folder / "kiplab-work.json").read_text())
     assert kept["predictions"][id] == choice
+    expect(lesson.cell("compare")).to_contain_text(re.compile("As you said|Not this time"))
+    expect(lesson.cell("setup")).to_contain_text("✓ Your prediction▶ Run it")
+    lesson.cell("setup").get_by_role("link", name="The gap").press("Enter")
+    expect(lesson.cell("gap").get_by_role("heading")).to_be_in_viewport()
 
 
 def test_one_window_has_what_a_step_changes_and_nothing_moves(lesson: Lesson) -> None:
@@ -582,11 +586,12 @@ def test_what_only_this_lab_has(walk: Walk, lesson: Lesson) -> None:
 def test_the_exit_ticket_is_compared(walk: Walk, lesson: Lesson) -> None:
     lesson.compare_exit_ticket()
     see(lesson, walk.compared)
+    expect(lesson.cell("setup").get_by_role("listitem")).to_have_text([re.compile("✓")] * 7)
 
 
 def test_the_work_goes_home_without_a_mouse(lesson: Lesson) -> None:
-    lesson.run("my-work")
-    link = lesson.cell("my-work").locator("a[download]")
+    """What was answered since its cell has run is in it."""
+    link = lesson.cell("my-work").locator(".kiplab-live a[download]")
     expect(link).to_be_visible()
     link.focus()
     with lesson.page.expect_download() as found:

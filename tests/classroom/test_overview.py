@@ -11,9 +11,10 @@ import nbformat
 import pytest
 
 import kiplab
-from kiplab.classroom import work_on_disk
-from kiplab.classroom.exercise_table import EXERCISES
-from kiplab.classroom.forms.overview import DOWNLOAD_MAX
+from kiplab.classroom import attempts, work_on_disk
+from kiplab.classroom.exercise_table import EXERCISES, exercise
+from kiplab.classroom.forms.overview import DOWNLOAD_MAX, Stations
+from tests.classroom.answers import ANSWERS
 from tests.html_outline import Outline
 
 
@@ -158,8 +159,44 @@ def test_equal_work_is_an_equal_download() -> None:
     assert kiplab.my_work().archive == kiplab.my_work().archive
 
 
-@pytest.mark.parametrize("part", ["text/plain", "text/html"])
-def test_it_shows_itself_with_and_without_html(part: str) -> None:
+def test_it_shows_what_is_answered_after_it_was_made() -> None:
+    mine = kiplab.my_work()
     kiplab.check("epochs/fences", "BLPL")
-    shown = kiplab.my_work()._repr_mimebundle_()[part]
-    assert re.search("Three leader epochs of one leader", shown)
+    for shown in (mine.words.value, mine._repr_mimebundle_()["text/plain"]):
+        assert re.search("Three leader epochs of one leader", shown)
+    kiplab.predict("epochs/slow-request").lock(exercise("epochs/slow-request").comes_true)
+    assert "locked in: INVALID_UPDATE_VERSION" in mine.words.value
+    assert mine.archive == kiplab.my_work().archive
+
+
+def marked(strip: Stations) -> str:
+    """The signs of the strip in a row, and the station that comes next."""
+    return "".join(re.findall(r">([✓▶○]) <a", strip.words.value))
+
+
+def test_the_stations_fill_as_one_goes_on_and_the_next_is_marked() -> None:
+    strip, question = kiplab.stations("04"), kiplab.predict("kafka-14139/late-request")
+    assert marked(strip) == "▶○○○○○○"
+    lab = kiplab.Lab("kafka-14139", kafka="3.4", after=question)
+    question.lock(question.choices.options[0])
+    assert marked(strip) == "✓▶○○○○○"
+    lab.seek(lab.playback.last)
+    assert marked(strip) == "✓✓▶○○○○"
+    assert 'aria-current="step" style="font-weight:700">▶ <a href="#The-gap"' in strip.words.value
+    for id in ("window", "two-by-two", "last-replica"):
+        kiplab.check(f"kafka-14139/{id}", ANSWERS[f"kafka-14139/{id}"].right)
+    assert marked(strip) == "✓✓✓✓✓▶○"
+    assert repr(strip).endswith("✓ Checkpoint · ○ Make or break · ○ Exit ticket")
+
+
+def test_after_a_restart_they_are_filled_by_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attempts, "_passed", set())
+    work_on_disk.lock("start/slow-request", exercise("start/slow-request").comes_true)
+    assert marked(kiplab.stations("00")) == "✓▶○○○○○"
+    kiplab.check("start/accepted", ANSWERS["start/accepted"].right)
+    assert marked(kiplab.stations("00")) == "✓✓✓✓▶✓○"
+
+
+def test_a_lab_that_there_is_none_of_has_no_stations() -> None:
+    with pytest.raises(ValueError, match="there is no lab '4'; there are 00, 01, 02"):
+        kiplab.stations("4")

@@ -41,6 +41,7 @@ NEW = {
     "signature kiplab.check": "An exercise is judged by its id",
     "signature kiplab.explain": "`kiplab.explain` stands beside it",
     "signature kiplab.real_control_requests": "is `kiplab.real_control_requests`",
+    "signature kiplab.stations": "on top of each lab: what is done",
     "signature kiplab.two_incarnations": "is `kiplab.two_incarnations`",
 }
 """Public names that came since, and words of the sentence that tells users of each."""

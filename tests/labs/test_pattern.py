@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+import kiplab
 from kiplab.classroom.exercise_table import EXERCISES, LETTERS, WHAT_IFS, what_if_id
 from kiplab.classroom.forms.held_back import EXPLANATIONS
 from tests.labs.running import (
@@ -36,6 +37,22 @@ def test_it_goes_the_way_of_the_curriculum(name: str) -> None:
     places = [said.find(part) for part in PATTERN]
     assert -1 not in places, PATTERN[places.index(-1)]
     assert places == sorted(places)
+    stations = kiplab.stations(name[:2]).done
+    heads = "\n".join(cells(name, "markdown").values())
+    assert [heading for heading in stations if f"## {heading}" not in heads] == []
+    assert f'kiplab.stations("{name[:2]}")' in cells(name, "code")["setup"]
+
+
+def test_a_panel_or_a_button_that_a_lab_names_is_there() -> None:
+    lab = kiplab.Lab("isr-stale-member", controls="all")
+    few = kiplab.Lab("isr-stale-member", controls="step")
+    parts = [*lab.box.root.everything(), *few.box.root.everything()]
+    there = " ".join(f"{vars(part).get('description')} {vars(part).get('value')}" for part in parts)
+    spoken = "\n".join(map(prose, NAMES))
+    named = set(re.findall(r"(?:[Pp]ress|under) \*\*(.+?)\*\*", spoken))
+    assert named >= {"Step", "Clients"}
+    assert [words for words in named if words not in there] == []
+    assert "drawer" not in spoken
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -130,6 +130,9 @@ def test_a_lab_that_waits_has_listened_when_it_opens() -> None:
         def when_locked(self, then: Any) -> None:
             self.then = then
 
+        def passed(self, heading: str) -> None:
+            raise AssertionError(heading)
+
     lock = Lock()
     lab = kiplab.Lab(PLAY, after=lock)
     assert "First lock in your prediction" in lab._root.children[0].value

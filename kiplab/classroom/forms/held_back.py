@@ -54,7 +54,7 @@ class Awaits(PlainText, frozen=True):
     id: str
 
     def _repr_html_(self) -> str:
-        return f'<pre data-kiplab-place="{escape(self.id)}">{escape(repr(self))}</pre>'
+        return f'<p data-kiplab-place="{escape(self.id)}"><i>{escape(self.text)}</i></p>'
 
 
 class HeldBack:

@@ -1,4 +1,6 @@
-"""`my_work()`: a student's predictions and solutions, and a button to download them."""
+"""Where a student stands, always as it is now: the stations of a lab; the work in all labs, with a
+button to download it.
+"""
 
 import base64
 import io
@@ -8,14 +10,15 @@ from html import escape
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from ...widgets.markup import INK, LINE, MUTED, note
-from .. import work_on_disk
+from ...widgets.still_fallback import RUN
+from .. import attempts, work_on_disk
 from ..exercise_table import EXERCISES, Exercise
 from ..exercises.check_result import broken
+from . import prediction
 
 ARCHIVE = "kiplab-work.zip"
 DOWNLOAD_MAX = 75_000
@@ -31,10 +34,84 @@ _BUTTON = (
 _RULE = f"border-bottom:1px solid {LINE}"
 
 
-class MyWork:
-    """The work as it was when this was made. Run the cell again for what came since."""
+class Stations(prediction.LivePanel):
+    """What one does in a lab, in its order: what is done, what is next, what is to come."""
+
+    def __init__(self, lab: str) -> None:
+        first, *between, ticket = (entry for entry in EXERCISES if entry.lab == lab)
+        makes = next(entry for entry in reversed(between) if entry.outcomes)
+        self._ids: dict[str, tuple[str, ...]] = {
+            "Your prediction": (first.id,),
+            RUN: (),
+            "The gap": (),
+            "Change one thing": (),
+            "Checkpoint": tuple(entry.id for entry in between if entry is not makes),
+            "Make or break": (makes.id,),
+            "Exit ticket": (ticket.id,),
+        }
+        super().__init__()
+
+    @property
+    def done(self) -> dict[str, bool]:
+        """Whether each is done, by its heading in the lab. What asks nothing is done when one has
+        passed it, or has answered something that comes after it.
+        """
+        first, *_ = self._ids["Your prediction"]
+        known = {id: attempts.is_answered(id) for ids in self._ids.values() for id in ids}
+        done, later = dict[str, bool](), False
+        for heading, ids in reversed(self._ids.items()):
+            here = [known[id] for id in ids]
+            done[heading] = all(here) if ids else later or attempts.is_passed(first, heading)
+            later = later or any(here)
+        return dict(reversed(done.items()))
+
+    def html(self) -> str:
+        """The strip: a link to each station."""
+        done = self.done
+        ahead = next((heading for heading in done if not done[heading]), "")
+        stations = "".join(_station(heading, done[heading], heading == ahead) for heading in done)
+        return (
+            '<nav aria-label="stations of this lab"><ol style="display:flex;flex-wrap:wrap;gap:4px'
+            f' 18px;list-style:none;margin:4px 0;padding:0">{stations}</ol></nav>'
+        )
+
+    def __repr__(self) -> str:
+        return " · ".join(f"{'✓' if done else '○'} {name}" for name, done in self.done.items())
+
+
+def _station(heading: str, done: bool, is_next: bool) -> str:
+    """One of the strip: a link, by which a page finds the heading."""
+    mark = "✓" if done else "▶" if is_next else "○"
+    here = ' aria-current="step" style="font-weight:700"' if is_next else ""
+    href = f"#{heading.replace(' ', '-')}"
+    link = f'<a href="{href}" data-kiplab-leads="{heading}">{heading}</a>'
+    return f"<li{here}>{mark} {link}</li>"
+
+
+def stations(lab: str) -> Stations:
+    """Where you stand in the lab of that number, as it is now: ``stations("04")``.
+
+    Raises ValueError for the number of no lab.
+    """
+    labs = dict.fromkeys(entry.lab for entry in EXERCISES)
+    if lab not in labs:
+        raise ValueError(f"there is no lab {lab!r}; there are {', '.join(labs)}")
+    return Stations(lab)
+
+
+class MyWork(prediction.LivePanel):
+    """The work as it is now: a table, and a button to download it."""
 
     def __init__(self) -> None:
+        self._read()
+        super().__init__()
+
+    def renew(self) -> None:
+        """Read the work once more, and show it."""
+        self._read()
+        super().renew()
+
+    def _read(self) -> None:
         self.work = work_on_disk.read()
         self.file = work_on_disk.work_file().absolute()
         self.alarm = work_on_disk.unreadable()
@@ -107,9 +184,6 @@ class MyWork:
         table = (f"{lab:4}{title:<{wide + 2}}{so_far}" for lab, title, so_far in rows)
         first = [broken(self.alarm), ""] if self.alarm else []
         return "\n".join([*first, *table, "", *self.notes])
-
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        return {"text/plain": repr(self), "text/html": self.html()}
 
     def html(self) -> str:
         """The table and the button: a link, so that it needs neither kernel nor widget."""

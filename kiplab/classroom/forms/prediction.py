@@ -36,6 +36,32 @@ class QuestionPanel:
         return repr(self)
 
 
+class LivePanel(QuestionPanel):
+    """Words about the work as it is now, whatever is answered later. A subclass says them in
+    `html`; a notebook that is read without a kernel has them as they were last.
+    """
+
+    def __init__(self) -> None:
+        self.words = labelled.words(self.html())
+        self.box = surface.Surface(self.words)
+        self._kept: Any = None
+        attempts.follow(type(self).__name__, self.renew)
+
+    def html(self) -> str:
+        """What is shown."""
+        raise NotImplementedError
+
+    def renew(self) -> None:
+        """Say it as it is now."""
+        self.words.value = self.html()
+        if self._kept is not None:
+            still_fallback.show_words(self._kept, self.html(), repr(self))
+
+    def _ipython_display_(self) -> None:
+        self._kept = still_fallback.show(self.box, repr(self))
+        self.renew()
+
+
 class Prediction(QuestionPanel):
     """Choices, and a button that locks one. A locked answer survives a kernel's restart, unless
     there is nowhere to write it: then it says so, and how to mend that.
@@ -82,6 +108,10 @@ class Prediction(QuestionPanel):
             action()
         else:
             self._waiting.append(action)
+
+    def passed(self, heading: str) -> None:
+        """Note that the reader came past what the lab has under that heading."""
+        attempts.pass_by(self.id, heading)
 
     def add(self, part: kinds.Element) -> None:
         """Show `part` below the question."""

@@ -35,7 +35,19 @@ const isVisible = (element) => {
   return top >= 0 && bottom <= window.innerHeight;
 };
 
+// To the cell of a notebook with that heading, and the focus with it.
+const leadTo = (from) => {
+  const page = from.closest(".jp-Notebook") ?? document;
+  const heading = [...page.querySelectorAll("h2")]
+    .find((h) => h.textContent.startsWith(from.dataset.kiplabLeads));
+  heading?.scrollIntoView();
+  heading?.closest(".jp-Cell")?.focus({ preventScroll: true });
+  return Boolean(heading);
+};
+
 const followLink = (event) => {
+  const leads = event.target.closest?.("[data-kiplab-leads]");
+  if (leads && leadTo(leads)) event.preventDefault();
   const link = event.target.closest?.("a[href]");
   const [, play, step] = link?.hash && decodeURIComponent(link.hash).match(STEP_LINK) || [];
   const candidates = [...guides].filter((guide) => guide.play === play);
@@ -50,7 +62,7 @@ const followLink = (event) => {
 
 // JupyterLab takes Enter for itself, unless what has the focus says that the key is its own.
 const keepEnter = ({ target }) => {
-  if (target.matches?.("a[href]") && STEP_LINK.test(target.hash)) {
+  if (target.matches?.("a[data-kiplab-leads]") || STEP_LINK.test(target.hash ?? "")) {
     target.dataset.lmSuppressShortcuts = "true";
   }
 };
