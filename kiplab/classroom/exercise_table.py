@@ -92,7 +92,8 @@ class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `check` is the check's name in a module of `exercises/`: ``"race.check_window"``. It is loaded
     when it is first used. The right answer earns `points`. `by_release` says that the answer
     depends on the release, and may be judged under another one. `form` is what the parts of an
-    answer look like; `parts` are their names, or what each is called with its number; `groups` the
+    answer look like; `parts` are their names, or what each is called with its number; `fields` are
+    what a form has for each of them, or for all (`forms.check_panels.SheetRow`); `groups` the
     letters of the parts that are named together. At the places `blank_is_wrong` a part left open
     has an idea like any other. `begins` is the play of an answer that is a run, `forbidden` are
     lines, or their beginnings, that would make it too easy.
@@ -114,6 +115,7 @@ class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     by_release: bool = False
     form: str = ""
     parts: str | tuple[str, ...] = ""
+    fields: tuple[str, ...] = ()
     groups: dict[str, str] = {}
     blank_is_wrong: str = ""
     praise: str = ""
@@ -130,6 +132,13 @@ class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def comes_true(self) -> str:
         """The choice that is right; empty for an exercise."""
         return self.choices[LETTERS.index(self.right)] if self.right else ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What each part of an answer is called."""
+        if isinstance(self.parts, tuple):
+            return self.parts
+        return tuple(f"{self.parts} {number}" for number in range(1, self.points + 1))
 
     def letter_of(self, choice: str | None) -> str:
         """The letter of one of the choices; empty for anything else."""

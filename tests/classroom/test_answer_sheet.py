@@ -1,42 +1,77 @@
-"""The sheet for eight requests: two menus each, and the same verdict as the check in words."""
+"""The sheet of every exercise: its fields, and the same verdict as the check in words."""
+
+import pytest
 
 import kiplab
-from kiplab.classroom.exercises.first_failing_rule import rulings_of
+from kiplab.classroom.exercise_table import EXERCISES
+from kiplab.classroom.forms.check_panels import NONE, SheetRow
+from kiplab.widgets.elements.kinds import Checkbox
+from tests.classroom.answers import ANSWERS
+
+ORDER = "kafka-14139/order"
+"""The exercise with a form of its own."""
+SHEETS = [entry.id for entry in EXERCISES if entry.check and entry.id != ORDER]
 
 
-def filled() -> kiplab.AnswerSheet:
+def fill(part: SheetRow, said: str) -> None:
+    """As a reader does, for what a check in words reads."""
+    boxes = [control for control in part.controls if isinstance(control, Checkbox)]
+    for box in boxes:
+        box.value = box.description in said or (said == "-" and box.description == NONE)
+    words = said.split(maxsplit=len(part.controls) - 1) if not boxes else []
+    for control, word in zip(part.controls, words, strict=not boxes):
+        control.value = word
+
+
+def filled(id: str = "conversation/first-rule") -> kiplab.AnswerSheet:
     """A sheet with everything right."""
-    sheet = kiplab.AnswerSheet()
-    rulings = rulings_of(kiplab.run("alter-partition-eight").stage)
-    for error, rule, ruling in zip(sheet.errors, sheet.rules, rulings, strict=True):
-        error.value, rule.value = ruling.error, ruling.letter
+    sheet, right = kiplab.AnswerSheet(id), ANSWERS[id].right
+    if isinstance(right, dict):
+        right = ", ".join(f"{name}={value}" for name, value in right.items())
+    if id == "epochs/reigns":
+        right = "; ".join(right)
+    (one, *others), said = sheet.parts, right if isinstance(right, list) else [right]
+    if id == "recovery/lose-one":
+        one.controls[0].value, one.controls[1].value = map(str, said)
+        return sheet
+    letters = [*right] if others and isinstance(right, str) else said
+    for part, word in zip(sheet.parts, letters, strict=True):
+        fill(part, str(word).replace("\n", "; "))
     return sheet
 
 
-def test_it_begins_without_an_answer_and_cannot_be_checked() -> None:
-    sheet = kiplab.AnswerSheet()
-    assert sheet.answer == ["?"] * 8
-    assert sheet.check_button.disabled
-    sheet.errors[0].value = "NOT_CONTROLLER"
+@pytest.mark.parametrize("id", SHEETS)
+def test_it_begins_without_an_answer_and_the_right_one_can_be_filled_in(id: str) -> None:
+    empty = kiplab.AnswerSheet(id)
+    assert empty.check_button.disabled
+    assert {*empty.answer} == {"?"}
+    sheet = filled(id)
     assert not sheet.check_button.disabled
-    assert sheet.answer[:2] == ["NOT_CONTROLLER ?", "?"]
-
-
-def test_right_answers_earn_all_points() -> None:
-    sheet = filled()
     sheet.check_button.click()
     assert sheet.checked is not None
-    assert sheet.checked.right
-    assert "8 of 8 points" in sheet.result.value
+    assert sheet.checked.right, (sheet.answer, sheet.checked)
+    marks = [part.mark.value for part in sheet.parts]
+    assert all("✓" in mark for mark in marks) == (len(marks) > 1)
+
+
+@pytest.mark.parametrize("id", SHEETS)
+def test_every_control_has_words_of_its_own(id: str) -> None:
+    for part in kiplab.AnswerSheet(id).parts:
+        named = [control.description for control in part.controls]
+        assert all(named)
+        assert len({*named}) == len(named)
 
 
 def test_it_tells_little_by_little_as_the_check_in_words_does() -> None:
     sheet = filled()
-    sheet.rules[0].value = "P"
-    sheet.check_button.click()
-    assert "7 of 8 points" in sheet.result.value
-    assert "request 1" not in sheet.result.value
-    assert "Kept as attempt 1" in sheet.result.value
+    for attempt, rule in enumerate("PSN", 1):
+        sheet.parts[0].controls[1].value = rule
+        sheet.check_button.click()
+        assert "7 of 8 points" in sheet.result.value
+        assert f"Kept as attempt {attempt}" in sheet.result.value
+        assert ("request 1" in sheet.result.value) == (attempt == 3)
+        assert ("look again" in sheet.parts[0].mark.value) == (attempt == 3)
+        assert ("✓" in sheet.parts[1].mark.value) == (attempt == 3)
     assert kiplab.check("conversation/first-rule", sheet.answer).kept.startswith(
         "(The same answer as before"
     )
@@ -44,12 +79,24 @@ def test_it_tells_little_by_little_as_the_check_in_words_does() -> None:
 
 def test_what_is_half_open_is_checked_too() -> None:
     sheet = filled()
-    sheet.rules[4].value = "?"
+    sheet.parts[4].controls[1].value = "?"
     sheet.check_button.click()
     assert "lacks its error or its rule" in sheet.result.value
 
 
-def test_its_menus_say_of_which_request_they_are() -> None:
-    sheet = kiplab.AnswerSheet()
-    assert [menu.description for menu in sheet.errors] == [f"Error of {n}" for n in range(1, 9)]
-    assert [menu.description for menu in sheet.rules] == [f"Rule of {n}" for n in range(1, 9)]
+def test_none_of_the_boxes_is_an_answer_too() -> None:
+    sheet = kiplab.AnswerSheet("isr/acknowledged")
+    *letters, none = sheet.parts[0].controls
+    none.value = True
+    assert sheet.answer == "-"
+    letters[1].value = True
+    assert sheet.answer == "B"
+
+
+def test_a_lab_is_handed_in_by_a_button() -> None:
+    lab = kiplab.Lab("timeline-first", kafka="3.4")
+    sheet = kiplab.AnswerSheet("start/accepted", lab)
+    sheet.hand_in()
+    assert sheet.checked is not None
+    assert sheet.checked.token == lab.token
+    assert "The request is refused" in sheet.result.value

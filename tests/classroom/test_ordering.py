@@ -16,30 +16,30 @@ def test_it_begins_with_an_order_that_is_wrong() -> None:
 
 def test_the_letters_are_those_of_the_way_without_a_mouse() -> None:
     exercise = kiplab.Ordering()
-    shown = {event: text for text, event in exercise.list.options}
     words = exercise._repr_mimebundle_()["text/plain"]
     assert exercise.answer == list(EVENTS)
     for letter, event in LETTERS.items():
-        assert f". {letter} · {EVENTS[event][0]}" in shown[event]
+        assert exercise.list.words[event] == f"{letter} · {EVENTS[event][0]}"
         assert f"{letter} · {event}: {EVENTS[event][0]}" in words
 
 
-def test_earlier_and_later_move_the_chosen_event() -> None:
+def test_an_event_moves_and_stops_at_the_ends() -> None:
     exercise = kiplab.Ordering(LOSING)
-    exercise.list.value = "starts"
-    exercise.earlier.click()
+    exercise.move("starts", -1)
     assert exercise.answer[2:4] == ["starts", "expires"]
-    assert exercise.list.value == "starts"
-    exercise.later.click()
+    exercise.move("starts", 1)
+    assert exercise.answer == list(LOSING)
+    exercise.move(LOSING[0], -1)
+    exercise.move(LOSING[-1], 1)
     assert exercise.answer == list(LOSING)
 
 
-def test_the_first_cannot_go_earlier_nor_the_last_later() -> None:
-    exercise = kiplab.Ordering(LOSING)
-    exercise.list.value = exercise.answer[0]
-    assert (exercise.earlier.disabled, exercise.later.disabled) == (True, False)
-    exercise.list.value = exercise.answer[-1]
-    assert (exercise.earlier.disabled, exercise.later.disabled) == (False, True)
+def test_a_page_sends_all_events_in_another_order_and_nothing_else() -> None:
+    exercise = kiplab.Ordering()
+    exercise.list.receive("value", list(LOSING))
+    for odd in (LOSING[:-1], [*LOSING, "starts"], ["a"] * 8):
+        exercise.list.receive("value", odd)
+    assert exercise.answer == list(LOSING)
 
 
 def test_a_losing_order_is_praised_and_drawn() -> None:

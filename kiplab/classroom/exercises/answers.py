@@ -177,8 +177,7 @@ class PartsInOrder(msgspec.Struct, frozen=True, kw_only=True):
     def _name(self, exercise: Exercise, place: int) -> str:
         if self.name is not None:
             return self.name(place)
-        named = exercise.parts
-        return f"{named} {place + 1}" if isinstance(named, str) else named[place]
+        return exercise.names[place]
 
     def _idea(
         self, exercise: Exercise, place: int, mine: object, true: object, release: AskedRelease
@@ -217,6 +216,7 @@ def _summed(
         hint=explained.hint,
         where=_listed("Look again among", (_group_of(exercise, letter) for letter in names)),
         which=_listed("Look again at", names.values()),
+        wrong="".join(names),
         misconception=explained.misconception,
         token=token,
     )

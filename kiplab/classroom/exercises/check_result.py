@@ -17,7 +17,8 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
     """`points` of `of`, and what there is to say about the rest.
 
     `hint` is where to think on. `where` is the group of parts to look at, `misconception` the idea
-    behind a wrong answer, where one is known; `which` are the parts that are wrong.
+    behind a wrong answer, where one is known; `which` are the parts that are wrong, `wrong` the
+    letters of their places.
 
     `token` is the run that the answer made, to be opened as a timeline; empty if it made none.
     `attempted` is False for no answer yet, which is no attempt. `kept` says where it was noted.
@@ -33,6 +34,7 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
     token: str = ""
     attempted: bool = True
     kept: str = ""
+    wrong: str = ""
 
     @property
     def right(self) -> bool:
@@ -48,6 +50,7 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
             self,
             where=self.where if number == SAYS_WHERE else "",
             which=self.which if number >= SAYS_WHICH else "",
+            wrong=self.wrong if number >= SAYS_WHICH else "",
             misconception=self.misconception if number >= SAYS_WHERE else "",
         )
 

@@ -4,6 +4,7 @@ Forced windows judge how much safer: how often the last replica of a partition i
 changes and after them.
 """
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -26,6 +27,7 @@ check_rates = TrueStatements(lambda: "BDF")
 LOST_KIPS, LOSS = frozenset({"841", "903"}), "last_replica_loss"
 FACTORS = (2.0, 5.0, 10.0)
 """A point each for so many times fewer losses."""
+_CHANGE = re.compile(r"(\w+) *[=:] *(\d+(?:\.\d+)?)")
 CHANGES = 2
 FIXED = ("replication_factor", "min_insync_replicas", "crashes_per_year")
 """What is not theirs to change: copies cost money, and crashes come as they come."""
@@ -33,10 +35,12 @@ FIXED = ("replication_factor", "min_insync_replicas", "crashes_per_year")
 
 @WholeAnswer
 def check_safer_fleet(answer: object) -> Verdict:
-    """A mapping of at most two parameters, each within its usual range.
+    """A mapping of at most two parameters, each within its usual range; or ``"name=0.1, ..."``.
 
     Raises UnfitError for what is no such mapping, MissingExtraError without numpy and scipy.
     """
+    if isinstance(answer, str):
+        answer = {name: float(value) for name, value in _CHANGE.findall(answer)}
     if not isinstance(answer, Mapping) or not answer:
         raise UnfitError('Not answered yet: give changes by name, like {"shutdown_s": 1}.')
     demand_usual(answer)

@@ -1,26 +1,150 @@
-"""Exercises as panels: eight requests with two menus each, and eight events to put in order."""
+"""Exercises as panels: menus, boxes to tick and lines to write; events to put in order.
 
-from collections.abc import Sequence
+What a sheet has says the exercise's entry in exercises.toml. A page that has no widgets has the
+check in words: both keep the same attempts.
+"""
+
+from collections.abc import Iterator, Sequence
 from html import escape
 
-from ...plays.library import load
-from ...plays.play import Statement
 from ...runs import Run
-from ...widgets.elements.kinds import Dropdown, Element, Listed, PlotlyPicture, Style
-from ...widgets.elements.labelled import button, column, dropdown, row, watch, words
+from ...widgets.elements.kinds import Checkbox, Dropdown, Element, Ordered, PlotlyPicture, Text
+from ...widgets.elements.labelled import button, checkbox, column, dropdown, line, row, watch, words
 from ...widgets.elements.surface import Surface
 from ...widgets.markup import INK, LINE, SOFT, muted
 from ..attempts import check
+from ..exercise_table import LETTERS as PLACES
+from ..exercise_table import exercise
 from ..exercises.answers import BLANK
 from ..exercises.check_result import Checked
-from ..exercises.first_failing_rule import ANSWERS, EIGHT, LETTERS_OF_RULES, TAKEN
 from ..exercises.race import EVENTS, LETTERS, stage_of
 from .prediction import WIDTH, QuestionPanel
 
-_OPEN = (BLANK, BLANK)
-_ERRORS = (_OPEN, *((name, name) for name in ANSWERS))
-_RULES = (_OPEN, *((letter, letter) for letter in LETTERS_OF_RULES), (TAKEN, TAKEN))
+NONE = "none"
+"""The box that says: none of these."""
+_EVENTS = "crash\u00a01;\u00a0expire\u00a01"
+"""What is written where an answer is a run; its spaces break no field."""
 _LETTER = {name: letter for letter, name in LETTERS.items()}
+
+
+class CheckPanel(QuestionPanel):
+    """A question with a button that judges what is filled in; `checked` is the last verdict."""
+
+    def __init__(self, id: str) -> None:
+        self.exercise = exercise(id)
+        self.checked: Checked | None = None
+        self.check_button = button("Check", self.check, "Let the engine judge this answer")
+        self.check_button.button_style = "primary"
+        self.result = words(max_width=WIDTH)
+
+    def check(self) -> None:
+        """Judge what is filled in."""
+        self._judge(self.answer)
+
+    @property
+    def answer(self) -> object:
+        """What is filled in, as `kiplab.check` reads it."""
+        raise NotImplementedError
+
+    def _judge(self, answer: object) -> Checked:
+        self.checked = check(self.exercise.id, answer)
+        self.result.value = _as_html(self.checked)
+        return self.checked
+
+    def _in_words(self) -> str:
+        return f"{self!r}\nIn words: kiplab.check({self.exercise.id!r}, ...)"
+
+
+class SheetRow:
+    """A row of a sheet. `fields` says what is in it, with a space between: ``A|B|C`` is a menu,
+    ``+ABC`` are boxes to tick, anything else a line to write and its example. A label, with a colon
+    behind it, tells several from each other.
+    """
+
+    def __init__(self, name: str, fields: str) -> None:
+        self.controls = [control for field in fields.split(" ") for control in _field(name, field)]
+        self.mark = words(min_width="20px")
+        label = words(escape(name), min_width="90px")
+        head = [label] if isinstance(self.controls[0], Checkbox) else []
+        parts = [*head, *self.controls, self.mark]
+        self.box = row(parts, flex_flow="row wrap", border_bottom=f"1px solid {LINE}")
+
+    @property
+    def values(self) -> list[str]:
+        """What is filled in: of boxes the letters in one word."""
+        ticked = [c.description for c in self.controls if isinstance(c, Checkbox) and c.value]
+        if isinstance(self.controls[0], Checkbox):
+            letters = "".join(letter for letter in ticked if letter != NONE)
+            return [letters or ("-" if ticked else BLANK)]
+        return [str(control.value).strip() or BLANK for control in self.controls]
+
+
+def _field(name: str, field: str) -> Iterator[Checkbox | Dropdown | Text]:
+    label, _, inside = field.rpartition(":")
+    label = f"{label} of {name}" if label else name
+    if inside.startswith("+"):
+        for letter in (*inside[1:], NONE):
+            yield checkbox(letter, tooltip=f"{name}: {letter}", margin="2px 10px 2px 2px")
+    elif "|" in inside:
+        yield dropdown(label, [(option, option) for option in (BLANK, *inside.split("|"))])
+    else:
+        written = line(label, inside)
+        written.layout.max_width = WIDTH if ";" in inside else "260px"
+        yield written
+
+
+class AnswerSheet(CheckPanel):
+    """The exercise `id` as a form, a row for each part. Of a run of one's own, `lab` can be handed
+    in with a button.
+
+    Without a browser, call `kiplab.check`.
+    """
+
+    def __init__(self, id: str = "conversation/first-rule", lab: object = None) -> None:
+        super().__init__(id)
+        asked = self.exercise
+        self._lab, self._in_order = lab, bool(asked.form)
+        names = [*asked.names] if self._in_order else ["your answer"]
+        fields = asked.fields or (_EVENTS,)
+        fields *= len(names) // len(fields)
+        self.parts = [*map(SheetRow, names, fields)]
+        buttons = [self.check_button]
+        if lab is not None:
+            buttons.append(button("Hand in the Lab", self.hand_in, "Judge the run of the Lab"))
+        for control in (control for part in self.parts for control in part.controls):
+            watch(control, "value", lambda _: self._allow())
+        rows = [*(part.box for part in self.parts), row(buttons), self.result]
+        self.box = Surface(column(rows, max_width=WIDTH))
+        self._allow()
+
+    @property
+    def answer(self) -> list[str] | str:
+        """A word for each part, ``"?"`` where nothing is chosen; what is no row of parts is one."""
+        if self._in_order:
+            said = (part.values for part in self.parts)
+            return [BLANK if {*values} == {BLANK} else " ".join(values) for values in said]
+        only, *others = self.parts[0].values
+        return [only, *others] if others else only
+
+    def hand_in(self) -> None:
+        """Judge the run of the Lab, with whatever else is filled in."""
+        _, *others = self.parts[0].values
+        self._judge([self._lab, *others] if others else self._lab)
+
+    def _judge(self, answer: object) -> Checked:
+        checked = super()._judge(answer)
+        told = checked.right or bool(checked.wrong)
+        for place, part in zip(PLACES, self.parts, strict=False):
+            mark = "○ look again" if place in checked.wrong else "✓"
+            part.mark.value = muted(mark) if told and self._in_order else ""
+        return checked
+
+    def _allow(self) -> None:
+        self.check_button.disabled = {*self.answer} == {BLANK}
+
+    def __repr__(self) -> str:
+        answer = self.answer
+        return f"<AnswerSheet: {answer if isinstance(answer, str) else ', '.join(answer)}>"
 
 
 def _as_html(checked: Checked) -> str:
@@ -42,88 +166,29 @@ def _as_html(checked: Checked) -> str:
     )
 
 
-class AnswerSheet(QuestionPanel):
-    """Eight requests, each with two menus: the error, and the letter of the first failing rule.
+class Ordering(CheckPanel):
+    """Eight events to be ordered, each with its letter: dragged, or moved by arrow keys.
 
-    `answer` is what they say as `kiplab.check("conversation/first-rule", ...)` reads it, `checked`
-    the last verdict. Without a browser, call that.
-    """
-
-    def __init__(self) -> None:
-        self.checked: Checked | None = None
-        sent = [s for s in load(EIGHT).statements if s.verb == "send"]
-        numbers = range(1, len(sent) + 1)
-        self.errors = [dropdown(f"Error of {n}", _ERRORS) for n in numbers]
-        self.rules = [dropdown(f"Rule of {n}", _RULES) for n in numbers]
-        self.check_button = button("Check", self.check, "Let the engine judge these answers")
-        self.check_button.button_style = "primary"
-        self.result = words(max_width=WIDTH)
-        lines = map(_line, numbers, sent, self.errors, self.rules)
-        for menu in (*self.errors, *self.rules):
-            watch(menu, "value", lambda _: self._allow())
-        self.box = Surface(column([*lines, row([self.check_button]), self.result], max_width=WIDTH))
-        self._allow()
-
-    @property
-    def answer(self) -> list[str]:
-        """An error and a letter for each request, ``"?"`` where nothing is chosen."""
-        chosen = zip(self.errors, self.rules, strict=True)
-        pairs = ((error.value, rule.value) for error, rule in chosen)
-        return [BLANK if pair == _OPEN else " ".join(pair) for pair in pairs]
-
-    def check(self) -> None:
-        """Judge the answers as they stand."""
-        self.checked = check("conversation/first-rule", self.answer)
-        self.result.value = _as_html(self.checked)
-
-    def _allow(self) -> None:
-        self.check_button.disabled = set(self.answer) == {BLANK}
-
-    def __repr__(self) -> str:
-        return f"<AnswerSheet: {', '.join(self.answer)}>"
-
-
-def _line(number: int, sent: Statement, error: Dropdown, rule: Dropdown) -> Element:
-    """One request in words, its menus below."""
-    request = f'<b style="color:{INK}">{number}</b> {muted(escape(in_words(sent)))}'
-    return column([words(request), row([error, rule])], border_bottom=f"1px solid {LINE}")
-
-
-def in_words(sent: Statement) -> str:
-    """What a line of `send` asks for, in one line."""
-    sender, own, unclean_epoch, version = (
-        sent.arg(key) for key in ("from", "broker-epoch", "leader-epoch", "partition-epoch")
-    )
-    isr = ", ".join((sent.arg("isr") or "").split(","))
-    epochs = f"leader epoch {unclean_epoch} · partition epoch {version}"
-    return f"broker {sender} as epoch {own} · {epochs} · ISR {{{isr}}}"
-
-
-class Ordering(QuestionPanel):
-    """Eight events to be ordered, each with its letter.
-
-    `answer` is the order as it stands, `checked` the last verdict.
+    `answer` is the order as it stands.
 
     Without a browser: `move("starts", 2)` and `check()`; or
     `kiplab.check("kafka-14139/order", ...)` for a whole answer.
     """
 
     def __init__(self, start: Sequence[str] = tuple(EVENTS)) -> None:
-        self.answer = list(start)
-        self.checked: Checked | None = None
+        super().__init__("kafka-14139/order")
         self._run: Run | None = None
-        self.list = Listed(description="First to last", layout=Style(width="520px"))
-        watch(self.list, "value", lambda _: self._allow())
-        self.earlier = button("Earlier", lambda: self.move(self.list.value, -1))
-        self.later = button("Later", lambda: self.move(self.list.value, 1))
-        self.check_button = button("Check", self.check, "Let the engine judge this order")
-        self.check_button.button_style = "primary"
-        self.result = words(max_width=WIDTH)
+        shown = {name: f"{_LETTER[name]} · {EVENTS[name][0]}" for name in start}
+        self.list = Ordered(description="First to last", words=shown, value=tuple(start))
         self.schedule = column([])
-        hands = column([self.earlier, self.later, self.check_button], margin="0 0 0 8px")
-        parts = [row([self.list, hands]), self.result, self.schedule]
-        self.box = Surface(column(parts))
-        self._show(self.answer[0])
+        how = words(muted("Drag an event, or move the one that has the focus with ↑ and ↓."))
+        parts: list[Element] = [how, self.list, row([self.check_button]), self.result]
+        self.box = Surface(column([*parts, self.schedule]))
+
+    @property
+    def answer(self) -> list[str]:
+        """The names of the events, in order."""
+        return [*self.list.value]
 
     @property
     def run(self) -> Run | None:
@@ -132,29 +197,17 @@ class Ordering(QuestionPanel):
 
     def move(self, name: str, by: int) -> None:
         """Move an event so many places: -1 is one earlier. At the ends it stays."""
-        index = self.answer.index(name)
-        self.answer.insert(max(0, min(index + by, len(self.answer) - 1)), self.answer.pop(index))
-        self._show(name)
+        order = self.answer
+        place = order.index(name)
+        order.insert(max(0, min(place + by, len(order) - 1)), order.pop(place))
+        self.list.value = tuple(order)
 
     def check(self) -> None:
         """Judge the order as it stands, and draw it."""
-        self.checked = check("kafka-14139/order", self.answer)
-        self.result.value = _as_html(self.checked)
+        super().check()
         self._run = Run(stage_of(self.answer))
         drawn = self._run.timeline(width=840)
         self.schedule.children = (PlotlyPicture(drawn.to_plotly_json()),)
-
-    def _show(self, name: str) -> None:
-        self.list.options = tuple(
-            (f"{place}. {_LETTER[event]} · {EVENTS[event][0]}", event)
-            for place, event in enumerate(self.answer, 1)
-        )
-        self.list.value = name
-        self._allow()
-
-    def _allow(self) -> None:
-        self.earlier.disabled = self.list.value == self.answer[0]
-        self.later.disabled = self.list.value == self.answer[-1]
 
     def __repr__(self) -> str:
         return f"<Ordering: {', '.join(self.answer)}>"

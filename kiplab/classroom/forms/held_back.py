@@ -54,7 +54,8 @@ class Awaits(PlainText, frozen=True):
     id: str
 
     def _repr_html_(self) -> str:
-        return f'<p data-kiplab-place="{escape(self.id)}"><i>{escape(self.text)}</i></p>'
+        place = f'style="font-style:italic" data-kiplab-place="{escape(self.id)}"'
+        return f"<p {place}>{escape(self.text)}</p>"
 
 
 class HeldBack:

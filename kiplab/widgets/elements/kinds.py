@@ -304,10 +304,17 @@ class Radio(_Choice):
     kind = "radio"
 
 
-class Listed(Dropdown):
-    """A list in which one entry can be chosen."""
+class Ordered(_Control):
+    """Things that the reader puts in order; `words` has what each is called, by name."""
 
-    kind = "list"
+    kind = "ordered"
+    words: dict[str, str]
+    value: tuple[str, ...] = ()
+
+    def receive(self, name: str, value: Any) -> None:
+        """All names in another order."""
+        if name == "value" and sorted(value) == sorted(self.words):
+            self.value = tuple(value)
 
 
 class Upload(_Control):

@@ -137,7 +137,6 @@ const menu = {
   },
   paint(element, part, changed) {
     paintField(element, part);
-    if (part.kind === "list") element.input.size = Math.max(2, part.options.length);
     if (changed.has("options")) {
       element.input.replaceChildren(...part.options.map((words) => new Option(words)));
     }
@@ -164,6 +163,57 @@ const chosen = {
       if (changed.has("value") || changed.has("options")) label.input.checked = place === part.value;
       label.input.disabled = part.disabled;
     });
+  },
+};
+
+// Each thing can be dragged, and moved by arrow keys when it has the focus.
+const arranged = {
+  make({ act }) {
+    const list = make("ol", { class: "kiplab-ordered" });
+    const tell = () => act("value", [...list.children].map((item) => item.name), { latest: true });
+    const put = (item, before) => {
+      if (before === item || before === item.nextElementSibling) return;
+      list.insertBefore(item, before);
+      item.focus();
+    };
+    let item = null;
+    list.addEventListener("pointerdown", ({ target, pointerId }) => {
+      item = target.closest("li");
+      if (item) list.setPointerCapture(pointerId);
+    });
+    list.addEventListener("pointermove", ({ clientY }) => {
+      if (!item) return;
+      const isBelow = (other) => other.getBoundingClientRect().bottom > clientY;
+      const over = [...list.children].find(isBelow) ?? list.lastChild;
+      if (over !== item) put(item, isBefore(item, over) ? over.nextSibling : over);
+    });
+    for (const end of ["pointerup", "pointercancel"]) {
+      list.addEventListener(end, () => {
+        if (item) tell();
+        item = null;
+      });
+    }
+    list.addEventListener("keydown", (event) => {
+      const { key, target } = event;
+      if (!key.startsWith("Arrow")) return;
+      event.preventDefault();
+      const over = { ArrowUp: target.previousSibling, ArrowDown: target.nextSibling }[key];
+      if (!over) return;
+      put(target, key === "ArrowUp" ? over : over.nextSibling);
+      tell();
+    });
+    return list;
+  },
+  paint(list, part, changed) {
+    list.ariaLabel = part.description;
+    const items = [...list.children];
+    if (!changed.has("value") || items.map((item) => item.name).join() === part.value.join()) return;
+    const byName = new Map(items.map((item) => [item.name, item]));
+    for (const name of part.value) {
+      const item = byName.get(name) ?? make("li", { tabindex: "0" }, part.words[name]);
+      item.name = name;
+      list.append(item);
+    }
   },
 };
 
@@ -216,8 +266,8 @@ const KINDS = {
   dropdown: menu,
   finder: finding,
   folding,
-  list: menu,
   number: numbered,
+  ordered: arranged,
   player: playing,
   radio: chosen,
   scale: slid,
