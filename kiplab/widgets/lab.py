@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from logging import getLogger
 from pathlib import Path
 from typing import Any
@@ -236,7 +237,8 @@ class Lab:
 
     def _furnish(self) -> None:
         """Every part, once. Those in `_followers` are kept up to date."""
-        self.transport = Transport(self, self._tick, lambda: tuple(self._view.stops))
+        leave = None if self._after is None else partial(self._after.passed, still_fallback.GAP)
+        self.transport = Transport(self, self._tick, lambda: tuple(self._view.stops), leave)
         self.reel = Reel(self._sheet, self.seek, self.transport.moves)
         self.transport.box.children += (self.reel,)
         self.touching = PictureMenu(self, self._view, self._go)

@@ -98,8 +98,8 @@ class Lock(Protocol):
         """The reader of a Lab that has waited came past what a notebook has under that heading."""
 
 
-RUN = "Run it"
-"""The heading of a notebook under which a Lab stands."""
+RUN, GAP = "Run it", "The gap"
+"""The headings of a notebook under which a Lab stands, and to which it leads on."""
 PATIENCE, QUIET = 10.0, 5.0
 """Seconds until a page should have answered; and without a cell that runs, so that the answer is
 not waiting behind one.

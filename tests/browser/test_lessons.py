@@ -506,6 +506,13 @@ def test_one_window_has_what_a_step_changes_and_nothing_moves(lesson: Lesson) ->
         see_the_run_before_a_switch(lesson, last)
         tops.add(cell.evaluate(GLANCE)[0])
     assert len(tops) == 1
+    cell.get_by_label("step", exact=True).fill(str(last - 1))
+    cell.get_by_role("button", name="Step", exact=True).dblclick()
+    expect(lesson.verdict()).to_contain_text(f"Step {last} of {last}")
+    expect(lesson.cell("setup")).to_contain_text("▶ The gap")
+    cell.get_by_role("button", name="Now: the gap").press("Enter")
+    expect(lesson.cell("gap").get_by_role("heading")).to_be_in_viewport()
+    expect(lesson.cell("setup")).to_contain_text("✓ The gap")
     lesson.press("lab", "First")
     expect(lesson.verdict()).to_contain_text("Step 0 of")
     lesson.page.set_viewport_size(WINDOW)

@@ -183,6 +183,11 @@ def test_the_stations_fill_as_one_goes_on_and_the_next_is_marked() -> None:
     lab.seek(lab.playback.last)
     assert marked(strip) == "✓✓▶○○○○"
     assert 'aria-current="step" style="font-weight:700">▶ <a href="#The-gap"' in strip.words.value
+    assert (lab.transport.step.description, lab.transport.step.leads) == ("Now: the gap", "The gap")
+    lab.transport.step.click()
+    assert (marked(strip), lab.playback.at) == ("✓✓✓▶○○○", lab.playback.last)
+    lab.seek(0)
+    assert (lab.transport.step.description, lab.transport.step.leads) == ("Step", "")
     for id in ("window", "two-by-two", "last-replica"):
         kiplab.check(f"kafka-14139/{id}", ANSWERS[f"kafka-14139/{id}"].right)
     assert marked(strip) == "✓✓✓✓✓▶○"

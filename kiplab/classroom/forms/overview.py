@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from ...widgets.markup import INK, LINE, MUTED, note
-from ...widgets.still_fallback import RUN
+from ...widgets.still_fallback import GAP, RUN
 from .. import attempts, work_on_disk
 from ..exercise_table import EXERCISES, Exercise
 from ..exercises.check_result import broken
@@ -43,7 +43,7 @@ class Stations(prediction.LivePanel):
         self._ids: dict[str, tuple[str, ...]] = {
             "Your prediction": (first.id,),
             RUN: (),
-            "The gap": (),
+            GAP: (),
             "Change one thing": (),
             "Checkpoint": tuple(entry.id for entry in between if entry is not makes),
             "Make or break": (makes.id,),

@@ -21,6 +21,7 @@ from ..elements.kinds import Guide, Player, Slider, StepSheet, Style
 from ..elements.labelled import button, checkbox, dropdown, offer, row, watch
 from ..history_tree.branch_tree import Branch, Tree
 from ..history_tree.playback import Playback, open_playback
+from ..still_fallback import GAP
 from .actions import LabLike
 
 SPEEDS = {"slow": 2_000, "normal": 1_000, "fast": 350}
@@ -29,19 +30,24 @@ SPEEDS = {"slow": 2_000, "normal": 1_000, "fast": 350}
 
 class Transport:
     """Calls `tick` with the number of a step when the player goes there. `is_playing` says whether
-    it goes on by itself. Step, Back and Play stop at each of `stops` and at no other step.
+    it goes on by itself. Step, Back and Play stop at each of `stops` and at no other step. At the
+    last step Step leads on to the gap, and calls `leave`, if there is that.
     """
 
     def __init__(
-        self, lab: LabLike, tick: Callable[[int], None], stops: Callable[[], Sequence[int]]
+        self,
+        lab: LabLike,
+        tick: Callable[[int], None],
+        stops: Callable[[], Sequence[int]],
+        leave: Callable[[], None] | None = None,
     ) -> None:
-        self._lab, self._tick, self._stops = lab, tick, stops
+        self._lab, self._tick, self._stops, self._leave = lab, tick, stops, leave
         self.is_playing = False
         self.first = button("First", lambda: lab.seek(0), "To the start")
         self.back = button("Back", self._go_back, "One step back")
         self.play = button("Play", self._pressed_play)
         self.play.layout.width = "62px"
-        self.step = button("Step", self._go_on, "One step on")
+        self.step = button("Step", self._pressed_step)
         self.step.button_style = "primary"
         self.last = button("Last", lambda: lab.seek(self.slider.max), "To the end")
         self.undo, self.reset = button("Undo", lab.undo), button("Reset", lab.reset)
@@ -89,15 +95,30 @@ class Transport:
     def sheet(self, playback: Playback) -> StepSheet:
         """What a step makes of the controls."""
         is_first, is_last = playback.at == 0, playback.at == playback.last
+        leads = is_last and self._leave is not None
         yield from ((part, "value", playback.at) for part in (self.slider, self.player))
         yield from ((button, "disabled", is_first) for button in (self.first, self.back))
-        yield from ((button, "disabled", is_last) for button in (self.step, self.last))
+        yield self.last, "disabled", is_last
+        yield self.step, "disabled", is_last and not leads
+        yield self.step, "leads", GAP if leads else ""
+        yield self.step, "description", "Now: the gap" if leads else "Step"
+        yield (
+            self.step,
+            "tooltip",
+            "What you said, beside what happened" if leads else "One step on",
+        )
 
     @property
     def moves(self) -> dict[str, str]:
         """Which parts go where, for a `Reel`."""
         names = ("first", "back", "step", "last")
         return {getattr(self, name).id: name for name in names} | {self.slider.id: "to"}
+
+    def _pressed_step(self) -> None:
+        if not self.step.leads:
+            self._lab.seek(min((s for s in self._stops() if s > self._at), default=self._at))
+        elif self._leave is not None:
+            self._leave()
 
     def show_branch(self, branch: Branch) -> None:
         """Offer to undo what was done on a branch, and to leave it for the play."""
@@ -136,9 +157,6 @@ class Transport:
 
     def _go_back(self) -> None:
         self._lab.seek(max((stop for stop in self._stops() if stop < self._at), default=0))
-
-    def _go_on(self) -> None:
-        self._lab.seek(min((stop for stop in self._stops() if stop > self._at), default=self._at))
 
     def _slid(self, value: int) -> None:
         if value != self._at:

@@ -165,6 +165,8 @@ class Button(Element):
     """``"primary"`` for the one that is pressed most."""
     final: bool = False
     """Whether a press settles its whole panel: all in it is switched off until that is answered."""
+    leads: str = ""
+    """How a heading of the notebook begins, to which a press leads as well."""
 
     def __init__(self, action: Callable[[], None], **traits: Any) -> None:
         self.click = action

@@ -20,6 +20,8 @@ const pressable = {
   paint(element, part) {
     paintButton(element, part);
     element.classList.toggle("kiplab-primary", part.button_style === "primary");
+    if (part.leads) element.dataset.kiplabLeads = part.leads;
+    else delete element.dataset.kiplabLeads;
   },
 };
 

@@ -47,7 +47,9 @@ const leadTo = (from) => {
 
 const followLink = (event) => {
   const leads = event.target.closest?.("[data-kiplab-leads]");
-  if (leads && leadTo(leads)) event.preventDefault();
+  // Whoever steps fast presses once too often: of quick clicks only the first one leads on.
+  if (leads && event.detail > 1) event.stopImmediatePropagation();
+  else if (leads && leadTo(leads)) event.preventDefault();
   const link = event.target.closest?.("a[href]");
   const [, play, step] = link?.hash && decodeURIComponent(link.hash).match(STEP_LINK) || [];
   const candidates = [...guides].filter((guide) => guide.play === play);

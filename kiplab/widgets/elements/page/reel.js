@@ -73,6 +73,7 @@ const reelOf = ({ tree, paint, element, ask, outbox, renew }) => {
     },
     // Whether what was done to a part is a move to a step that is here: then it is made.
     takes(part, name, value) {
+      if (tree().parts[part].leads) return false;
       const move = ["press", "value"].includes(name) && reel()?.moves[part];
       const to = move && TARGETS[move](reel(), at, value);
       if (!sheets.has(to)) return false;
