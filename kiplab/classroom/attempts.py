@@ -16,7 +16,7 @@ from .exercises.check_result import SAYS_WHICH, Checked
 
 _waiting: dict[str, list[Callable[[], None]]] = {}
 """What this kernel does when a question is answered, by the question's id."""
-_passed: set[tuple[str, str]] = set()
+passed: set[tuple[str, str]] = set()
 """What readers came past in this kernel: (question, heading)."""
 _following: dict[str, Callable[[], None]] = {}
 """What it does with whatever is answered, by what follows."""
@@ -91,7 +91,7 @@ def answered(id: str) -> None:
         action()
     if is_answered(id):
         _waiting.pop(id, None)
-    went_on()
+    _went_on()
 
 
 def follow(name: str, action: Callable[[], None]) -> None:
@@ -99,20 +99,14 @@ def follow(name: str, action: Callable[[], None]) -> None:
     _following[name] = action
 
 
-def is_passed(id: str, heading: str) -> bool:
-    """Whether a reader who has answered `id` came past what is under that heading."""
-    return (id, heading) in _passed
-
-
 def pass_by(id: str, heading: str) -> None:
-    """Note that they have."""
-    if not is_passed(id, heading):
-        _passed.add((id, heading))
-        went_on()
+    """Note that a reader who has answered `id` came past what is under that heading."""
+    if (id, heading) not in passed:
+        passed.add((id, heading))
+        _went_on()
 
 
-def went_on() -> None:
-    """The reader has come further: tell all that follow."""
+def _went_on() -> None:
     for action in _following.values():
         action()
 

@@ -19,7 +19,8 @@ def test_its_answer_opens_with_its_own_lock_whatever_was_predicted() -> None:
     question.lock(WAYS["M"])
     assert other.text == ""
     for said in (question.text, question.outcome.value):
-        assert f"✗ Not this time. You said: {WAYS['M']}" in said
+        assert "✗ Not this time. You said" in said
+        assert WAYS["M"] in said
         assert WAYS["N"] in said
         assert REASON in said
         assert said.count("cannot happen: KIP-841 refuses the join") == 2

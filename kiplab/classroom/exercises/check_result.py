@@ -57,11 +57,16 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
     def __repr__(self) -> str:
         return str(self)
 
-    def __str__(self) -> str:
+    @property
+    def texts(self) -> list[str]:
+        """The sentences about the answer, in the order in which they are read."""
         idea = f"You may be thinking: {self.misconception}" if self.misconception else ""
         hint = f"Hint: {self.hint}" if self.hint else ""
         texts = (self.message, self.where, self.which, idea, hint, self.kept)
-        lines = [line for text in texts for line in text.splitlines()]
+        return [text for text in texts if text]
+
+    def __str__(self) -> str:
+        lines = [line for text in self.texts for line in text.splitlines()]
         whole = (fill(line, LINE, break_long_words=False) for line in lines)
         return "\n".join([f"{self.points}/{self.of}", *whole])
 

@@ -151,14 +151,8 @@ def _as_html(checked: Checked) -> str:
     """What is shown of an answer at this attempt, as HTML that a screen reader speaks."""
     mark = "✓" if checked.right else "○"
     edge = "#009e73" if checked.right else "#e69f00"
-    lines = [f"<b>{mark} {checked.points} of {checked.of} points.</b> {escape(checked.message)}"]
-    lines += [escape(text) for text in (checked.where, checked.which) if text]
-    if checked.misconception:
-        lines.append(f"You may be thinking that <i>{escape(checked.misconception)}</i>.")
-    if checked.hint:
-        lines.append(f"Hint: {escape(checked.hint)}")
-    if checked.kept:
-        lines.append(escape(checked.kept))
+    first, *more = map(escape, checked.texts)
+    lines = [f"<b>{mark} {checked.points} of {checked.of} points.</b> {first}", *more]
     return (
         f'<div class="kiplab-checked" role="status" style="border-left:5px solid {edge};'
         f'padding:6px 12px;line-height:1.5;color:{INK};background:{SOFT}">'

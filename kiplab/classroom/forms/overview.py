@@ -61,7 +61,7 @@ class Stations(prediction.LivePanel):
         done, later = dict[str, bool](), False
         for heading, ids in reversed(self._ids.items()):
             here = [known[id] for id in ids]
-            done[heading] = all(here) if ids else later or attempts.is_passed(first, heading)
+            done[heading] = all(here) if ids else later or (first, heading) in attempts.passed
             later = later or any(here)
         return dict(reversed(done.items()))
 

@@ -192,7 +192,6 @@ class PredictionBesideRun(QuestionPanel):
     def __init__(self, prediction: Prediction, run: Run) -> None:
         self._prediction, self._run = prediction, run
         self.words = labelled.words(note(_NOTHING_YET))
-        self.words.add_class("kiplab-gap")
         self.box = surface.Surface(self.words)
         prediction.when_locked(self._fill_in)
 
@@ -208,15 +207,25 @@ class PredictionBesideRun(QuestionPanel):
         return [*self._prediction.compared, ("The run says", shown)]
 
     def _fill_in(self) -> None:
-        rows = "".join(
-            f'<tr><th style="text-align:left;padding:4px 16px 4px 0;font-weight:600">{head}</th>'
-            f'<td style="text-align:left;padding:4px 0">{escape(text)}</td></tr>'
-            for head, text in self.cells
-        )
-        self.words.value = f'<table style="font-size:14px;line-height:1.5">{rows}</table>'
+        self.words.value = table_of(self.cells)
 
     def __repr__(self) -> str:
-        return "\n".join(f"{head}: {text}" for head, text in self.cells) or _NOTHING_YET
+        return in_lines(self.cells) or _NOTHING_YET
+
+
+def in_lines(cells: list[tuple[str, str]]) -> str:
+    """(head, text) per row, as plain text."""
+    return "\n".join(f"{head}: {text}" for head, text in cells)
+
+
+def table_of(cells: list[tuple[str, str]]) -> str:
+    """(head, text) per row, as a table in HTML."""
+    rows = "".join(
+        f'<tr><th scope="row" style="text-align:left;padding:4px 16px 4px 0">{escape(head)}</th>'
+        f'<td style="text-align:left;padding:4px 0">{escape(text)}</td></tr>'
+        for head, text in cells
+    )
+    return f'<table style="font-size:14px;line-height:1.5">{rows}</table>'
 
 
 def predict(id: str, question: str = "", choices: Sequence[str] = ()) -> Prediction:

@@ -7,10 +7,10 @@ from ...fleet.fleet_answers import counted_metrics, fleet_row
 from ...fleet.parameters.years import MICROSECONDS_PER_YEAR, SECONDS_PER_YEAR
 from ...fleet.pictures.picture_rows import measured
 from ...widgets.elements.labelled import words
-from ...widgets.markup import MUTED
+from ...widgets.markup import muted
 from ..exercise_table import WAYS, WHAT_IFS, what_if_id
 from ..exercises import check_result, reading_rates
-from .prediction import WIDTH, Prediction
+from .prediction import WIDTH, Prediction, in_lines, table_of
 
 
 class WhatIfPrediction(Prediction):
@@ -32,20 +32,13 @@ class WhatIfPrediction(Prediction):
         """The answer in lines; nothing before there is a prediction."""
         if not self.locked:
             return ""
-        table = (f"{name}: {rate}" for name, rate in self._rates())
-        return "\n".join(
-            [*self._compared, self._unit, *table, check_result.broken(self.change.reason)]
-        )
+        compared, rates = in_lines(self.compared), in_lines(self._rates())
+        return "\n".join([compared, self._unit, rates, check_result.broken(self.change.reason)])
 
     @property
     def comes_true(self) -> str:
         """What a study of the fleet before and after the change has found."""
         return WAYS[reading_rates.outcome_of(self.letter)]
-
-    @property
-    def _compared(self) -> list[str]:
-        """What was said, and what comes: a line for each."""
-        return [f"{head}: {text}" for head, text in self.compared]
 
     @property
     def _unit(self) -> str:
@@ -58,17 +51,9 @@ class WhatIfPrediction(Prediction):
         return [(name, _told(row)) for name, row in zip(self.change.names, rows, strict=True)]
 
     def _fill_in(self) -> None:
-        lines = "".join(
-            f'<tr><th scope="row" style="text-align:left;padding:2px 16px 2px 0;font-weight:400">'
-            f'{escape(name)}</th><td style="text-align:left;padding:2px 0">{escape(rate)}</td></tr>'
-            for name, rate in self._rates()
-        )
-        self.outcome.value = (
-            f'<div style="font-size:14px;line-height:1.5;margin-bottom:14px">'
-            f"<b>{'<br>'.join(map(escape, self._compared))}</b>"
-            f'<br><span style="color:{MUTED}">{escape(self._unit)}</span>'
-            f"<table>{lines}</table>{escape(self.change.reason)}</div>"
-        )
+        unit = muted(self._unit)
+        tables = f"{table_of(self.compared)}{unit}{table_of(self._rates())}"
+        self.outcome.value = f"{tables}<p>{escape(self.change.reason)}</p>"
 
     def _in_words(self) -> str:
         return "\n".join(filter(None, [super()._in_words(), self.text]))
