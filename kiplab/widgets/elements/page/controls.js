@@ -189,19 +189,16 @@ const arranged = {
       const over = [...list.children].find(isBelow) ?? list.lastChild;
       if (over !== item) put(item, isBefore(item, over) ? over.nextSibling : over);
     });
-    for (const end of ["pointerup", "pointercancel"]) {
-      list.addEventListener(end, () => {
-        if (item) tell();
-        item = null;
-      });
-    }
+    list.addEventListener("lostpointercapture", () => {
+      item = null;
+      tell();
+    });
     list.addEventListener("keydown", (event) => {
-      const { key, target } = event;
-      if (!key.startsWith("Arrow")) return;
+      const by = { ArrowUp: -1, ArrowDown: 2 }[event.key];
+      if (!by) return;
       event.preventDefault();
-      const over = { ArrowUp: target.previousSibling, ArrowDown: target.nextSibling }[key];
-      if (!over) return;
-      put(target, key === "ArrowUp" ? over : over.nextSibling);
+      const items = [...list.children];
+      put(event.target, items[Math.max(0, items.indexOf(event.target) + by)] ?? null);
       tell();
     });
     return list;
