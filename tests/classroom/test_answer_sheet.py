@@ -43,6 +43,8 @@ def filled(id: str = "conversation/first-rule") -> kiplab.AnswerSheet:
 @pytest.mark.parametrize("id", SHEETS)
 def test_it_begins_without_an_answer_and_the_right_one_can_be_filled_in(id: str) -> None:
     empty = kiplab.AnswerSheet(id)
+    for part in empty.parts:
+        assert len({control.description for control in part.controls} - {""}) == len(part.controls)
     assert empty.check_button.disabled
     assert {*empty.answer} == {"?"}
     sheet = filled(id)
@@ -52,14 +54,6 @@ def test_it_begins_without_an_answer_and_the_right_one_can_be_filled_in(id: str)
     assert sheet.checked.right, (sheet.answer, sheet.checked)
     marks = [part.mark.value for part in sheet.parts]
     assert all("✓" in mark for mark in marks) == (len(marks) > 1)
-
-
-@pytest.mark.parametrize("id", SHEETS)
-def test_every_control_has_words_of_its_own(id: str) -> None:
-    for part in kiplab.AnswerSheet(id).parts:
-        named = [control.description for control in part.controls]
-        assert all(named)
-        assert len({*named}) == len(named)
 
 
 def test_it_tells_little_by_little_as_the_check_in_words_does() -> None:
@@ -75,13 +69,6 @@ def test_it_tells_little_by_little_as_the_check_in_words_does() -> None:
     assert kiplab.check("conversation/first-rule", sheet.answer).kept.startswith(
         "(The same answer as before"
     )
-
-
-def test_what_is_half_open_is_checked_too() -> None:
-    sheet = filled()
-    sheet.parts[4].controls[1].value = "?"
-    sheet.check_button.click()
-    assert "lacks its error or its rule" in sheet.result.value
 
 
 def test_none_of_the_boxes_is_an_answer_too() -> None:
