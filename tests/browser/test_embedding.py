@@ -273,7 +273,7 @@ SHOWN = """() => {
     return [frame.right - picture.right, frame.bottom - picture.bottom,
         document.documentElement.scrollWidth, Math.min(...sizes) * scale];
 }"""
-LETTERS_MIN = 9
+LETTERS_MIN = 11
 """Pixels."""
 
 
