@@ -52,7 +52,7 @@ class Inject:
         self.clients = ClientsPanel(lab)
         self.line = line("Any other line", "produce orders-0 count=10")
         self.do = button("Do it", lambda: self.answer.to(self._do_line), "Do this line here")
-        # What is wrong with a line that cannot be read stands below it.
+        # What is wrong with a line that cannot be read stands above it: below may be out of sight.
         self.answer, self.written = Answer(), words()
         self.reasons = Reasons(self._reasons)
         self.box = column(self._parts())
@@ -70,8 +70,8 @@ class Inject:
             *(offer_row.box for offer_row in self.partitions.values()),
             self.clients.box,
             *time,
-            row([self.line, self.do]),
             self.answer.box,
+            row([self.line, self.do]),
             self.written,
             self.reasons.whole,
         ]
