@@ -31,7 +31,7 @@ SPEEDS = {"slow": 2_000, "normal": 1_000, "fast": 350}
 class Transport:
     """Calls `tick` with the number of a step when the player goes there. `is_playing` says whether
     it goes on by itself. Step, Back and Play stop at each of `stops` and at no other step. At the
-    last step Step leads on to the gap, and calls `leave`, if there is that.
+    last step of the play Step leads on to the gap, and calls `leave`, if there is that.
     """
 
     def __init__(
@@ -95,18 +95,15 @@ class Transport:
     def sheet(self, playback: Playback) -> StepSheet:
         """What a step makes of the controls."""
         is_first, is_last = playback.at == 0, playback.at == playback.last
-        leads = is_last and self._leave is not None
+        leads = is_last and self._leave is not None and self._lab.tree.here.parent is None
         yield from ((part, "value", playback.at) for part in (self.slider, self.player))
         yield from ((button, "disabled", is_first) for button in (self.first, self.back))
         yield self.last, "disabled", is_last
         yield self.step, "disabled", is_last and not leads
         yield self.step, "leads", GAP if leads else ""
         yield self.step, "description", "Now: the gap" if leads else "Step"
-        yield (
-            self.step,
-            "tooltip",
-            "What you said, beside what happened" if leads else "One step on",
-        )
+        tooltip = "What you said, beside what happened" if leads else "One step on"
+        yield self.step, "tooltip", tooltip
 
     @property
     def moves(self) -> dict[str, str]:
