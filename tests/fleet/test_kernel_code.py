@@ -62,7 +62,7 @@ def test_the_digest_is_the_same_in_the_zip_that_executors_get() -> None:
         [*command, str(package_zip())], check=True, capture_output=True, text=True, cwd="/"
     ).stdout.split()
     assert told[0].startswith(str(package_zip()))
-    assert int(told[1]) == sources_digest(kernel)
+    assert int(told[1]) == sources_digest(kernel) < 1 << 56
 
 
 def test_a_kernel_that_may_be_kept_nowhere_is_compiled_all_the_same(

@@ -19,7 +19,6 @@ from kiplab.fleet.kernel.quantile_tables import (
     longest,
     uniform,
 )
-from kiplab.machine.cache import sources_digest
 
 drawn = machine_code.exposed(quantile_tables.drawn)
 MINUTE = 60_000_000
@@ -111,8 +110,4 @@ def test_a_table_has_two_halves_that_meet_in_the_middle() -> None:
     for table in TABLES.values():
         assert len(table) == TABLE
         assert table[HALF - 1] == table[-1]
-
-
-def test_the_digest_is_a_number_that_stays() -> None:
-    assert 0 < sources_digest("kiplab.fleet.kernel") < 1 << 56
     assert quantile_tables.OCTAVES == 32
