@@ -401,6 +401,7 @@ class Lab:
 
     def _turn_reel(self) -> None:
         """What pages hold of the steps is that of this branch in this look."""
+        self.transport.is_the_play = self.tree.here.parent is None
         self.transport.show()
         about = self._view.edition, self.tree.current, self.branch
         self.reel.show(self.playback.at, tuple(self._view.stops), about)

@@ -111,6 +111,6 @@ def make_known(monkeypatch: pytest.MonkeyPatch) -> None:
 def with_plane(world: Cluster, node: ids.BrokerId, **state: object) -> Cluster:
     """`world` with a made-up controller at `node`, in this state."""
     host = nodes.state_of(world, ids.host_of(node))
-    plane = MadeUp(**{"epoch": ids.ControllerEpoch(1), **state})
+    plane = replace(MadeUp(epoch=ids.ControllerEpoch(1)), **state)
     process = replace(host.process, control_plane=plane, controller_epoch=plane.epoch)
     return nodes.with_state(world, host.id, replace(host, process=process))

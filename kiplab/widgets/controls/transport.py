@@ -30,8 +30,9 @@ SPEEDS = {"slow": 2_000, "normal": 1_000, "fast": 350}
 
 class Transport:
     """Calls `tick` with the number of a step when the player goes there. `is_playing` says whether
-    it goes on by itself. Step, Back and Play stop at each of `stops` and at no other step. At the
-    last step of the play Step leads on to the gap, and calls `leave`, if there is that.
+    it goes on by itself, `is_the_play` whether no line of one's own has been done. Step, Back and
+    Play stop at each of `stops` and at no other step. At the last step of the play Step leads on to
+    the gap, and calls `leave`, if there is that.
     """
 
     def __init__(
@@ -42,7 +43,7 @@ class Transport:
         leave: Callable[[], None] | None = None,
     ) -> None:
         self._lab, self._tick, self._stops, self._leave = lab, tick, stops, leave
-        self.is_playing = False
+        self.is_playing, self.is_the_play = False, True
         self.first = button("First", lambda: lab.seek(0), "To the start")
         self.back = button("Back", self._go_back, "One step back")
         self.play = button("Play", self._pressed_play)
@@ -95,7 +96,7 @@ class Transport:
     def sheet(self, playback: Playback) -> StepSheet:
         """What a step makes of the controls."""
         is_first, is_last = playback.at == 0, playback.at == playback.last
-        leads = is_last and self._leave is not None and self._lab.tree.here.parent is None
+        leads = is_last and self.is_the_play and self._leave is not None
         yield from ((part, "value", playback.at) for part in (self.slider, self.player))
         yield from ((button, "disabled", is_first) for button in (self.first, self.back))
         yield self.last, "disabled", is_last
