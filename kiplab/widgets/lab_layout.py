@@ -85,7 +85,7 @@ def _switches(lab: Lab) -> tuple[Element, ...]:
 
 
 def _panels(lab: Lab) -> Container:
-    pace = [lab.transport.pace, lab.jumps.box, *_switches(lab)]
+    pace = [lab.transport.pace, lab.jumps.box, row(_switches(lab))]
     return named(
         "kiplab-panels",
         row(pace, justify_content="space-between", flex_flow="row wrap"),
