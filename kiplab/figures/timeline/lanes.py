@@ -179,4 +179,4 @@ class Panel(NamedTuple):
         if self.is_thin(lane):
             return self.lanes.band(lane), self.lanes.band(lane)
         (top, bottom), small = self.lanes.brokers[lane], self.canvas.sizes.small
-        return top + small * 0.75, bottom - small * 0.72
+        return top + small * 0.75, bottom - small * 0.58
