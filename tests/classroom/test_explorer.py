@@ -5,7 +5,7 @@ import pytest
 import kiplab
 from kiplab.classroom.exercise_table import exercise
 from kiplab.classroom.exercises import losing_schedule, proofs
-from kiplab.classroom.exercises.check_result import broken, say
+from kiplab.classroom.exercises.check_result import PlainTexts, broken, say
 from kiplab.classroom.exercises.proofs import MISSING, SUSPECTS, mystery
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.truth import truth
@@ -123,5 +123,13 @@ def test_a_line_breaks_between_words_and_keeps_its_indent(
     assert all(len(line) <= 96 for line in lines)
     assert all(line.startswith(" " * 7) and line[7] != " " for line in lines[2:])
     assert " ".join(" ".join(lines).split()) == " ".join(story.split())
-    say("one", "two")
+    say("one", "", "two")
     assert capsys.readouterr().out == "one\n\ntwo\n"
+
+
+def test_of_a_long_text_a_notebook_shows_the_first_line_and_folds_the_rest() -> None:
+    shown = PlainTexts(("Proved.", "Refuted <1>\n\n  1  crash 2"))._repr_html_()
+    assert shown == (
+        "<p>Proved.</p><details><summary>Refuted &lt;1&gt;</summary>"
+        "<pre>\n  1  crash 2</pre></details>"
+    )

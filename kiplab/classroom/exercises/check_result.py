@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from html import escape
 from textwrap import TextWrapper, fill
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -71,9 +73,34 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
         return "\n".join([f"{self.points}/{self.of}", *whole])
 
 
+class PlainTexts(msgspec.Struct, frozen=True):
+    """Texts, a blank line between them, each line broken between words. A notebook shows sentences
+    as its own, and of a long text the first line, the rest folded.
+    """
+
+    texts: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return "\n\n".join(broken(text) for text in self.texts)
+
+    def _repr_html_(self) -> str:
+        return "".join(_folded(text) for text in self.texts)
+
+
+def _folded(text: str) -> str:
+    first, *rest = text.strip("\n").splitlines()
+    if not rest:
+        return f"<p>{escape(first)}</p>"
+    shown = escape(broken("\n".join(rest)))
+    return f"<details><summary>{escape(first)}</summary><pre>{shown}</pre></details>"
+
+
 def say(*texts: str) -> None:
-    """Print texts, a blank line between them, each line broken between words."""
-    print("\n\n".join(broken(text) for text in texts))
+    """Show texts, as `PlainTexts` does; print them where there is no notebook."""
+    from IPython.display import display
+
+    show: Any = display  # which has no annotations
+    show(PlainTexts(tuple(text for text in texts if text)))
 
 
 def broken(text: str) -> str:

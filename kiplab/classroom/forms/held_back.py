@@ -11,7 +11,7 @@ import msgspec
 
 from .. import attempts, work_on_disk
 from ..exercise_table import exercise
-from ..exercises.check_result import broken
+from ..exercises.check_result import PlainTexts, broken
 
 EXPLANATIONS = Path(__file__).parents[1] / "explanations"
 """Texts in Markdown, by the ids of the questions: ``isr/high-watermark.md``."""
@@ -39,19 +39,14 @@ class Prose(msgspec.Struct, frozen=True):
         return "\n".join(broken(line) for line in plain.splitlines())
 
 
-class PlainText(msgspec.Struct, frozen=True):
-    """Plain text, its lines broken between words."""
+class Awaits(msgspec.Struct, frozen=True):
+    """What waits for the answer to the question `id`, with a name by which a page finds it."""
 
     text: str
+    id: str
 
     def __repr__(self) -> str:
         return broken(self.text)
-
-
-class Awaits(PlainText, frozen=True):
-    """What waits for the answer to the question `id`, with a name by which a page finds it."""
-
-    id: str
 
     def _repr_html_(self) -> str:
         place = f'style="font-style:italic" data-kiplab-place="{escape(self.id)}"'
@@ -162,6 +157,6 @@ def _personal(text: str, id: str) -> str:
 def _opened(shown: tuple[object, ...]) -> object:
     made = [thing() if callable(thing) else thing for thing in shown]
     if all(isinstance(thing, str) for thing in made):
-        return PlainText("\n\n".join(str(thing) for thing in made))
+        return PlainTexts(tuple(str(thing) for thing in made))
     (only,) = made
     return only
