@@ -28,11 +28,14 @@ IN_STEP = """([cell, kept]) => {
 """The words of a cell's picture and where they are, as the kernel has them."""
 DRAWN = """picture => [...picture.closest('.js-plotly-plot').querySelectorAll('text')]
   .map(word => word.textContent).filter(word => word).sort()"""
-EDGES = """async (cell) => {
+EDGES = """async ([cell, play]) => {
   const surface = document.querySelector(`[data-cell="${cell}"] .kiplab-surface`);
   const [slider, topOf] = [surface.querySelector('.kiplab-slider input'),
     (name) => surface.querySelector(name).getBoundingClientRect().top];
   const edges = [];
+  while (surface.querySelector('.kiplab-guide').play !== play) {
+    await new Promise(requestAnimationFrame);
+  }
   for (let step = 0; step <= Number(slider.max); step += 1) {
     slider.value = step;
     slider.dispatchEvent(new Event('input'));
@@ -43,7 +46,7 @@ EDGES = """async (cell) => {
   }
   return edges;
 }"""
-"""Where the picture begins below the head, at each step."""
+"""Where the picture begins below the head, at each step of a play, once it is there."""
 SLOW = 4
 
 
@@ -112,5 +115,5 @@ def test_nothing_moves_at_any_step_of_any_play(hands: Hands) -> None:
     edges = set()
     for play in names():
         hands.page.python(f"lab.load({play!r})")
-        edges |= {*hands.page.evaluate(EDGES, "lab")}
+        edges |= {*hands.page.evaluate(EDGES, ["lab", play])}
     assert len(edges) == 1
