@@ -76,7 +76,8 @@ class Lab:
         if controls not in CONTROLS:
             raise ValueError(f"there are no controls {controls!r}; there are {', '.join(CONTROLS)}")
         play_found, shared = (play, None) if isinstance(play, Play) else find(play)
-        features = features_asked_for(play_found, shared, kafka, _tuple(off), _tuple(on))
+        off, on = ((names,) if isinstance(names, str) else tuple(names) for names in (off, on))
+        features = features_asked_for(play_found, shared, kafka, off, on)
         tree = trees.plant(playbacks.open_playback(play_found, features))
         self._root = column([words(note(still_fallback.WAIT))], width="100%")
         self.box = Surface(self._root, pictures=True)
@@ -225,9 +226,7 @@ class Lab:
 
     def _open(self) -> None:
         self._root.children = (words(note(still_fallback.OPENING)),)
-        room = self.box.room
-        options = {"theme": self.daylight.theme, **self._as_wide_as(*room)}
-        self._view.set_options(options, *self._as_high_as(*room))
+        self._view.set_options({"theme": self.daylight.theme} | self._wide, self._high)
         self.box.attempt = self._attempt
         with self.box.batch():
             self._furnish()
@@ -271,7 +270,7 @@ class Lab:
         self._lay_out(self.box.controls)
         self.box.observe(lambda change: self._lay_out(change["new"]), "controls")
         self.daylight.follow(lambda theme: self._set_options({"theme": theme}))
-        self.box.observe(lambda change: self._make_room(*change["new"]), "room")
+        self.box.observe(lambda _: self._set_options(self._wide, self._high), "room")
 
     def _lay_out(self, kept: str) -> None:
         """As much to press as was asked for, or more where this reader has `kept` more."""
@@ -343,22 +342,18 @@ class Lab:
                     part.show()
                 self.branching.comparison.repaint()
 
-    def _make_room(self, *room: int) -> None:
-        self._set_options(self._as_wide_as(*room), *self._as_high_as(*room))
-
-    def _as_wide_as(self, *room: int) -> dict[str, Any]:
-        """The width of a picture in so many pixels; empty while the room is unknown."""
-        least, most = WIDTHS
+    @property
+    def _wide(self) -> dict[str, int]:
+        """The width of a picture in the room of the page; empty while that is unknown."""
+        least, most, room = *WIDTHS, self.box.room
         return {"width": self._asked_width or max(least, min(room[0], most))} if room else {}
 
-    def _as_high_as(self, *room: int) -> tuple[int, ...]:
-        """The height of a picture in so many pixels: where one only steps, the signs are below it,
-        and the rules above it everywhere else.
-        """
-        if not room:
-            return ()
-        steps = self._controls == "step"
-        return (room[1] - (self._view.legend()["layout"]["height"] if steps else RULES_HIGH),)
+    @property
+    def _high(self) -> int | None:
+        """Its height: the signs lie below it where one only steps, else the rules above it."""
+        steps, room = self._controls == "step", self.box.room
+        other = self._view.legend()["layout"]["height"] if steps else RULES_HIGH
+        return room[1] - other if room else None
 
     def _restore(self) -> None:
         """Show what there was before something went wrong."""
@@ -411,7 +406,3 @@ class Lab:
             self.note.value = note(text, alarm=alarm)
         elif text:
             print(text)
-
-
-def _tuple(names: str | tuple[str, ...]) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)

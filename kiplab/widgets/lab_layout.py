@@ -85,12 +85,17 @@ def _switches(lab: Lab) -> tuple[Element, ...]:
 
 
 def _panels(lab: Lab) -> Container:
+    """The buttons on the left, the transcript on the right, equally high."""
+    lab.hands.layout.width, lab.account.layout.width = "53%", "47%"
+    lab.account.layout.padding = "0 0 0 10px"
+    columns = row([lab.hands, lab.account], align_items="stretch")
+    columns.add_class("kiplab-columns")
     pace = [lab.transport.pace, lab.jumps.box, row(_switches(lab))]
     return named(
         "kiplab-panels",
         row(pace, justify_content="space-between", flex_flow="row wrap"),
         lab.facts,
-        two_columns(lab.hands, lab.account),
+        columns,
         lab.invariants.box,
     )
 
@@ -105,12 +110,3 @@ def in_hand(lab: Lab) -> tuple[Any, ...]:
 def named(name: str, *parts: Element) -> Container:
     """The parts as the style sheet lays them for that class."""
     return Container(children=parts, classes=(name,))
-
-
-def two_columns(left: Any, right: Any) -> Container:
-    """The buttons on the left, the transcript on the right, equally high."""
-    left.layout.width, right.layout.width = "53%", "47%"
-    right.layout.padding = "0 0 0 10px"
-    box = row([left, right], align_items="stretch")
-    box.add_class("kiplab-columns")
-    return box

@@ -12,7 +12,7 @@ from ..plays.stage import Performed, Stage
 from ..plays.step_story import story_of
 from ..plays.transcript import event_lines, number_of
 from ..protocol.ids import NO_LEADER, broker_list
-from ..rows.columns import MomentRow
+from ..rows.columns import MomentRow, plural
 from .elements.labelled import words
 from .history_tree.branch_tree import Tree
 from .history_tree.playback import Playback
@@ -74,11 +74,10 @@ def _fact(name: str, value: str, before: str) -> str:
 
 def transcript(playback: Playback, height: int) -> str:
     """What happened up to where one stands; the box opens at its end, on the current step."""
-    groups = "".join(
-        _group(playback.here, moment, playback.at) for moment in range(playback.at + 1)
-    )
-    left = playback.last - playback.at
-    more = f"{left} more step{'s' * (left > 1)} in this run" if left else "the end of this run"
+    here, at = playback.here, playback.at
+    groups = "".join(_group(here, moment, at) for moment in range(at + 1))
+    left = playback.last - at
+    more = f"{plural(left, 'more step')} in this run" if left else "the end of this run"
     # The reversed column keeps the scroll bar at the newest line without any script.
     return (
         f'<div class="kiplab-transcript" data-told role="log" tabindex="0" aria-label="transcript"'
@@ -118,10 +117,6 @@ def note(text: str, *, alarm: bool = False) -> str:
         f'<div class="kiplab-note" role="{role}" style="border-left:5px solid {edge};'
         f'padding:4px 12px;line-height:1.5;color:{INK}">{escape(text)}</div>'
     )
-
-
-def stacked(title: str, text: str) -> str:
-    return f'<div style="line-height:1.4;padding:3px 0">{heading(title)}<br>{muted(text)}</div>'
 
 
 def heading(text: str) -> str:

@@ -16,7 +16,7 @@ from ..rows.sentences import story_html, table_html
 from .elements.kinds import Container, Element, Html, Style
 from .elements.labelled import button, column, words
 from .elements.surface import Daylight, Surface
-from .markup import muted, note
+from .markup import capital, muted, note
 
 _TITLE = "Which rules are enough? {}"
 _PRESS = "Press a cell: its shortest counterexample opens under its row."
@@ -90,19 +90,15 @@ class MatrixView:
         """The page is light now, or dark: the same in its theme."""
         self._color(theme)
         if self._opened is not None:
-            self._tell(self._opened)
+            self.open(*self._opened.off)
 
     def open(self, *off: str) -> None:
         """Show the cell in which these guards are off, under its row."""
-        self._opened = self.matrix.cell(*off)
-        place = self._places[self._opened.off]
-        if place is not self.below:
+        self._opened = cell = self.matrix.cell(*off)
+        if self._places[cell.off] is not self.below:
             self.below.value = ""
-            self.below = place
-        self._tell(self._opened)
-
-    def _tell(self, cell: Cell) -> None:
-        said_so = note(f"{cell.sentence[:1].upper()}{cell.sentence[1:]}.")
+            self.below = self._places[cell.off]
+        said_so = note(f"{capital(cell.sentence)}.")
         self.below.value = said_so + (self._counterexample(cell) if cell.play is not None else "")
 
     def _counterexample(self, cell: Cell) -> str:

@@ -89,18 +89,14 @@ class PictureDrawer(Drawer):
         super().__init__(label, self._paint, self.image, tooltip=tooltip)
 
     def _paint(self) -> None:
-        self.image.value = _as_image(self._drawing())
-
-
-def _as_image(drawing: dict[str, Any]) -> str:
-    """A drawing that stands still, as HTML."""
-    layout = drawing["layout"]
-    alt = escape(described(drawing), quote=True)
-    data = b64encode(svg(drawing).encode()).decode()
-    return (
-        f'<div class="{MARK}" style="line-height:0"><img width="{layout["width"]}"'
-        f' height="{layout["height"]}" alt="{alt}" src="data:image/svg+xml;base64,{data}"></div>'
-    )
+        """It stands still: an image."""
+        drawing = self._drawing()
+        layout, alt = drawing["layout"], escape(described(drawing), quote=True)
+        source = f"data:image/svg+xml;base64,{b64encode(svg(drawing).encode()).decode()}"
+        self.image.value = (
+            f'<div class="{MARK}" style="line-height:0"><img width="{layout["width"]}"'
+            f' height="{layout["height"]}" alt="{alt}" src="{source}"></div>'
+        )
 
 
 class OfferRow:
@@ -141,7 +137,14 @@ class Reasons(Drawer):
         self.whole = column([row([self.toggle]), self.box])
 
     def _list(self) -> None:
-        self.text.value = _listed(self._offers())
+        rows = "".join(
+            f"<li><b>{escape(name)}</b><br>{'<br>'.join(escape(line) for line in lines)}</li>"
+            for name, offers in self._offers()
+            if (lines := impossible(offers))
+        )
+        look = f"color:{INK};font-size:12px;line-height:1.45;margin:2px 0;padding-left:18px"
+        listed = rows or "<li>Everything here is possible.</li>"
+        self.text.value = f'<ul style="{look}">{listed}</ul>'
 
 
 def impossible(offers: tuple[Offer, ...]) -> tuple[str, ...]:
@@ -151,13 +154,3 @@ def impossible(offers: tuple[Offer, ...]) -> tuple[str, ...]:
         if each.reason is not None:
             labels.setdefault(each.reason, []).append(each.label)
     return tuple(f"{', '.join(names)}: {reason}" for reason, names in labels.items())
-
-
-def _listed(groups: Iterable[tuple[str, tuple[Offer, ...]]]) -> str:
-    rows = "".join(
-        f"<li><b>{escape(name)}</b><br>{'<br>'.join(escape(line) for line in lines)}</li>"
-        for name, offers in groups
-        if (lines := impossible(offers))
-    )
-    look = f"color:{INK};font-size:12px;line-height:1.45;margin:2px 0;padding-left:18px"
-    return f'<ul style="{look}">{rows or "<li>Everything here is possible.</li>"}</ul>'

@@ -4,10 +4,10 @@ to share one as a token, save the whole lab to a file, load either.
 
 from collections.abc import Callable
 from html import escape
-from typing import Any
 
 from ...plays import verdict as verdicts
 from ...protocol.features import Features
+from ...rows.columns import plural
 from ...rows.comparison import differences_html
 from ..elements.kinds import PlotlyPicture, Style, Upload
 from ..elements.labelled import button, column, dropdown, line, offer, row, watch, words
@@ -157,9 +157,8 @@ def _facts(branch: Branch, rules: Features) -> str:
 
     Rules are shown where they differ from those under which the play was opened.
     """
-    own = len(branch.own_lines)
-    count = f"{own} line{'s' * (own != 1)} of its own"
-    steps = f"{branch.playback.last} steps" if branch.parent is None else count
+    own = f"{plural(len(branch.own_lines), 'line')} of its own"
+    steps = f"{branch.playback.last} steps" if branch.parent is None else own
     features = branch.playback.features
     under = f" · under Kafka {features.label()}" if features != rules else ""
     stage = branch.playback.whole
@@ -202,21 +201,12 @@ class Sharing:
         )
         self.bring_back = button("Bring back what was here", self._bring_back)
         self.answer = Answer()
-        self.box = column(self._parts())
+        shared = [words(heading("Share this branch")), self.token, words(muted(_HOW))]
+        saved = [words(heading("Save")), row([self.file, self.save, self.save_play])]
+        loaded = row([self.source, self.load, self.upload, self.bring_back])
+        self.box = column([*shared, *saved, words(heading("Load")), loaded, self.answer.box])
         self._propose()
         self._offer()
-
-    def _parts(self) -> list[Any]:
-        return [
-            words(heading("Share this branch")),
-            self.token,
-            words(muted(_HOW)),
-            words(heading("Save")),
-            row([self.file, self.save, self.save_play]),
-            words(heading("Load")),
-            row([self.source, self.load, self.upload, self.bring_back]),
-            self.answer.box,
-        ]
 
     def show(self) -> None:
         """The token of the current branch; an open question is withdrawn."""
@@ -232,11 +222,9 @@ class Sharing:
             self.file.value = self._proposed
 
     def _offer(self) -> None:
-        offer(
-            self.bring_back,
-            "nothing has been loaded" if self._before is None else None,
-            "Undo the last Load: the branches that were here before it",
-        )
+        nothing = "nothing has been loaded" if self._before is None else None
+        advice = "Undo the last Load: the branches that were here before it"
+        offer(self.bring_back, nothing, advice)
 
     def _save(self, suffix: str) -> None:
         name = _with_suffix(self.file.value or self._proposed, suffix)

@@ -14,7 +14,7 @@ from ...plays.play import Statement
 from ...protocol.ids import CONTROLLER, ZOOKEEPER, BrokerId, controller_on, node_name
 from ...rows.columns import plural
 from ..elements.labelled import button, column, dropdown, offer, row, watch, words
-from ..markup import heading, muted, stacked
+from ..markup import heading, muted
 from .actions import Actions, LabLike, OfferRow, Reasons
 from .broker_offers import Offer
 from .cluster_offers import about_message, hold, holds_in_words, let_flow, route
@@ -108,7 +108,8 @@ class _MessageRow(OfferRow):
         message = self._inbox.inbox[place - 1]
         self.name = message.name
         offers = about_message(self._inbox.cluster, message)
-        label = stacked(f"{place}. {route(message)}", message.body.in_words())
+        title, text = heading(f"{place}. {route(message)}"), muted(message.body.in_words())
+        label = f'<div style="line-height:1.4;padding:3px 0">{title}<br>{text}</div>'
         self.show(label, offers[:_AT_ONCE], lambda: offers[_AT_ONCE:])
         buttons = ((self.earlier, "sooner"), (self.later, "later"))
         for (entry, when), moving in zip(buttons, self.moves, strict=True):

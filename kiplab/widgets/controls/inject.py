@@ -58,10 +58,8 @@ class Inject:
         self.box = column(self._parts())
 
     def _parts(self) -> list[Any]:
-        controller = row(
-            [words(heading("Controller and partitions")), self.controller.box],
-            justify_content="space-between",
-        )
+        title = words(heading("Controller and partitions"))
+        controller = row([title, self.controller.box], justify_content="space-between")
         timed = self._lab.playback.here.cluster.timed
         time = [words(heading("Time")), self.time.box] if timed else []
         return [
@@ -90,7 +88,8 @@ class Inject:
             self._show_partition(name, offer_row)
         self.clients.show()
         self.time.show(about.about_time(here))
-        self.written.value = muted(_last_line(here))
+        last = here.performed[-1].statement.text if here.performed else ""
+        self.written.value = muted(last and f"Last line of the play here: {last}")
         self.reasons.show()
 
     def _show_broker(self, id: BrokerId, offer_row: OfferRow) -> None:
@@ -112,11 +111,6 @@ class Inject:
         brokers = [(node_name(id), offer_row.offers) for id, offer_row in self.brokers.items()]
         partitions = [(name, offer_row.offers) for name, offer_row in self.partitions.items()]
         return [*brokers, *partitions, ("clients", self.clients.offers)]
-
-
-def _last_line(here: Stage) -> str:
-    done = here.performed
-    return f"Last line of the play here: {done[-1].statement.text}" if done else ""
 
 
 # --- clients --------------------------------------------------------------------------------------
@@ -154,14 +148,8 @@ class ClientsPanel:
             *("Watch the clients", self._watch, self._writer, self.written, self.read),
             tooltip="What a producer got acknowledged, what a consumer has read",
         )
-        for control in (
-            self.partition,
-            self.count,
-            self.acks,
-            self.to,
-            self.consumer,
-            self.producer,
-        ):
+        writes = (self.partition, self.count, self.acks, self.to)
+        for control in (*writes, self.consumer, self.producer):
             watch(control, "value", lambda _: self._offer())
         self.box = column(self._parts(len(names) > 1))
 

@@ -64,13 +64,9 @@ def _standing(playback: Playback, each: Property) -> Standing:
     # A line may be many moves: what is promised counts at the one that broke it.
     steps = playback.here.history.steps
     judged = next((s.cluster for s in steps if each.id in dict(s.cluster.broken)), here)
-    broken_at = _first_broken(playback, each.id) if where else None
+    frames = enumerate(playback.frames[: playback.at + 1] if where else ())
+    broken_at = next((n for n, f in frames if each.id in dict(f.stage.cluster.broken)), None)
     return Standing(each, broken_at, where, why_not_promised(each, judged, *where[:1]))
-
-
-def _first_broken(playback: Playback, id: str) -> int:
-    frames = playback.frames[: playback.at + 1]
-    return next(n for n, frame in enumerate(frames) if id in dict(frame.stage.cluster.broken))
 
 
 def why_not_promised(about: Property, cluster: Cluster, partition: str = "") -> str | None:
@@ -120,12 +116,6 @@ class InvariantStrip:
         head = row([self.status, self.drawer.toggle], justify_content="space-between")
         self.box = column([head, self.entries, self.drawer.box], margin="0 0 8px")
 
-    def _alarm(self, id: str) -> Button:
-        made = button(id, lambda: self._jump(id))
-        made.layout = Style(height="22px", margin="1px 10px 1px 2px")
-        made.add_class("kiplab-alarm")
-        return made
-
     def _jump(self, id: str) -> None:
         at = next(s.broken_at for s in self._standings if s.about.id == id)
         if at is not None:
@@ -144,14 +134,19 @@ class InvariantStrip:
             part.value = _entry_html(standing)
             return part
         if id not in self.broken:
-            self.broken[id] = self._alarm(id)
+            self.broken[id] = made = button(id, lambda: self._jump(id))
+            made.layout = Style(height="22px", margin="1px 10px 1px 2px")
+            made.add_class("kiplab-alarm")
         mark = ", although promised" if standing.unpromised is None else " (not promised)"
         self.broken[id].description = f"{standing.label}{mark}"
         self.broken[id].tooltip = f"Go to step {standing.broken_at}. {standing.words}"
         return self.broken[id]
 
     def _tell(self) -> None:
-        self.text.value = _in_words(self._standings)
+        told = ((escape(s.label), escape(s.words)) for s in self._standings)
+        rows = "".join(f"<li><b>{label}.</b> {words}</li>" for label, words in told)
+        look = f"color:{INK};font-size:12px;line-height:1.5;border-top:1px solid {LINE}"
+        self.text.value = f'<ul style="{look};padding-top:4px">{rows}</ul>'
 
 
 def _entry_html(standing: Standing) -> str:
@@ -169,15 +164,6 @@ def _status(standings: tuple[Standing, ...]) -> str:
     sentence = f"All {len(standings)} properties hold."
     if broken:
         first = min(s.broken_at or 0 for s in broken)
-        sentence = (
-            f"{len(broken)} of {len(standings)} properties broken, the first at step {first}."
-        )
-    return (
-        f'<span role="status" style="color:{INK};font-size:13px"><b>{escape(sentence)}</b></span>'
-    )
-
-
-def _in_words(standings: tuple[Standing, ...]) -> str:
-    rows = "".join(f"<li><b>{escape(s.label)}.</b> {escape(s.words)}</li>" for s in standings)
-    look = f"color:{INK};font-size:12px;line-height:1.5;border-top:1px solid {LINE};padding-top:4px"
-    return f'<ul style="{look}">{rows}</ul>'
+        count = f"{len(broken)} of {len(standings)}"
+        sentence = f"{count} properties broken, the first at step {first}."
+    return f'<span role="status" style="color:{INK};font-size:13px"><b>{sentence}</b></span>'

@@ -214,8 +214,8 @@ def _happening(cluster: Cluster, move: moves.Move) -> Offer:
     line, words = statement_of(move), _words(move)
     if isinstance(move, moves.AboutMessage):
         line = in_short(cluster, line, move.message)
-    label, is_fault = words[0].upper() + words[1:], isinstance(move, moves.FAULTS)
-    return Offer(label, line, thing=_thing(move), is_fault=is_fault)
+    is_fault = isinstance(move, moves.FAULTS)
+    return Offer(capital(words), line, thing=_thing(move), is_fault=is_fault)
 
 
 def _words(move: moves.Move) -> str:
