@@ -45,7 +45,6 @@ def check(id: str, answer: object, *, kafka: str | None = None) -> Checked:
 
 
 def _so_far(id: str) -> work_on_disk.ExerciseWork:
-    """The attempts so far."""
     return work_on_disk.read().exercises.get(id, work_on_disk.ExerciseWork())
 
 

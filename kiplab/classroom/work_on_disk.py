@@ -68,7 +68,6 @@ depends on the number of attempts.
 
 
 def work_file() -> Path:
-    """The file of the student's work."""
     return Path(os.environ.get(VARIABLE) or FILE)
 
 
@@ -100,7 +99,6 @@ def unwritten() -> bool:
 
 
 def prediction(id: str) -> str | None:
-    """The prediction made under `id`, or None."""
     return read().predictions.get(id)
 
 

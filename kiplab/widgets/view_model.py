@@ -67,7 +67,6 @@ class ViewModel:
         return rows
 
     def moment(self, at: int) -> MomentRow:
-        """What the axis says of a step."""
         return self.stops.get(at) or self.rows.moments[at]
 
     @property
@@ -103,7 +102,6 @@ class ViewModel:
             self._derive()
 
     def hide_before(self) -> None:
-        """Show the run as it is, by itself."""
         self.before = None
         self._fit()
 
@@ -143,7 +141,6 @@ class ViewModel:
 
     @property
     def followed(self) -> str:
-        """The partition that the picture follows."""
         return followed_partition(self.options.get("partition"), self.rows)
 
     def count_of_marked(self) -> int:

@@ -112,7 +112,6 @@ class WholeAnswer(msgspec.Struct, frozen=True):
     judged: Callable[[Any], Verdict]
 
     def __call__(self, exercise: Exercise, answer: object, _release: AskedRelease) -> Checked:
-        """That outcome."""
         return exercise.outcome(self.judged(answer))
 
 

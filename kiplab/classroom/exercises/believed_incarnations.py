@@ -23,7 +23,6 @@ ACCEPTED, REFUSED = "A", "R"
 
 @cache
 def played() -> Stage:
-    """The run."""
     return runner.run_play(grammar.parse(RUN))
 
 

@@ -40,7 +40,6 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def right(self) -> bool:
-        """Whether all points were earned."""
         return self.points == self.of
 
     def at_attempt(self, number: int) -> Checked:

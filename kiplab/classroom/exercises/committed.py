@@ -85,7 +85,6 @@ def check_acknowledged(kafka: str | None) -> list[str]:
 
 
 def _stale_member(acks: str, kafka: str | None) -> Stage:
-    """The play STALE, with these acks."""
     stage = run(STALE, kafka=kafka).stage
     lines = tuple(
         replace(s, args=(*s.args, ("acks", acks))) if s.verb == "produce" else s
@@ -100,7 +99,6 @@ SCHEDULES = tuple(exercise("isr/schedules").plays)
 
 @cache
 def schedule(letter: str) -> Stage:
-    """The run of one of SCHEDULES."""
     text = exercise("isr/schedules").play(letter, letter=letter)
     return runner.run_play(grammar.parse(text, f"schedule {letter}"))
 

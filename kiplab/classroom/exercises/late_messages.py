@@ -36,7 +36,6 @@ NOBODY = "N"
 
 @cache
 def played(letter: str, features: Features) -> Stage:
-    """The play of one of MESSAGES."""
     return run_play(load(MESSAGES[letter]), features)
 
 

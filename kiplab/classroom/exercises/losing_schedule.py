@@ -91,7 +91,6 @@ CHANGES = exercise("hole/what-saves").changes
 
 @cache
 def changed(letter: str) -> Stage:
-    """The run with one of CHANGES."""
     change = CHANGES[letter]
     statements = (s for s in library.load(change.play).statements if s.verb != "expect")
     lines = "".join(f"{' '.join(s.text.split())}\n" for s in statements if s.text)

@@ -61,7 +61,6 @@ _OPENED = {"841": "F", "903": "R", "497.maximal-isr": "M"}
 
 @cache
 def charted() -> cells.Matrix:
-    """The matrix of GUARDS."""
     rules = features.parse_features(KAFKA)
     question = question_about(library.load(RACE), rules, bounds={"writes": 1, "crashes": 1})
     return guard_matrix.matrix_of(question, GUARDS, processes=1)

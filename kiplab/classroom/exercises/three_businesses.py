@@ -61,7 +61,6 @@ def nights(settings: Settings) -> tuple[Night, ...]:
 
 
 def night_play(night: str, settings: Settings) -> Stage:
-    """One of NIGHTS, played under these settings."""
     wanted, acks, unclean = settings
     enabled = "yes" if unclean == "true" else "no"
     of_topic = f"min-insync-replicas={wanted} unclean-leader-election={enabled}"

@@ -109,7 +109,6 @@ def _read(text: str) -> set[int]:
 
 
 def _wrong(first: int, last: int, run: Vanishing) -> str:
-    """Which outcome it is."""
     begins = {0: "all", run.epoch: "epoch", run.known_mark: "high watermark"}
     if first in begins and first != run.first:
         return begins[first]

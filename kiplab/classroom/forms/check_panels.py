@@ -38,7 +38,6 @@ class CheckPanel(QuestionPanel):
         self.result = words(max_width=WIDTH)
 
     def check(self) -> None:
-        """Judge what is filled in."""
         self._judge(self.answer)
 
     @property
@@ -181,7 +180,6 @@ class Ordering(CheckPanel):
 
     @property
     def answer(self) -> list[str]:
-        """The names of the events, in order."""
         return [*self.list.value]
 
     @property

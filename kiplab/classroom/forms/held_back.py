@@ -83,7 +83,6 @@ class HeldBack:
         return " ".join(self.ids)
 
     def _waits(self) -> list[str]:
-        """The questions that have no answer yet."""
         return [id for id in self.ids if not attempts.is_answered(id)]
 
     def __repr__(self) -> str:

@@ -107,7 +107,6 @@ class MyWork(prediction.LivePanel):
         super().__init__()
 
     def renew(self) -> None:
-        """Read the work once more, and show it."""
         self._read()
         super().renew()
 
@@ -128,10 +127,8 @@ class MyWork(prediction.LivePanel):
         shown: list[tuple[str, str, str]] = []
         for lab, lines in groupby(self.lines, key=itemgetter(0)):
             here = list(lines)
-            if any(so_far != self._nothing for _, _, so_far in here):
-                shown += here
-            else:
-                shown.append((lab, f"{len(here)} questions", self._nothing))
+            begun = any(so_far != self._nothing for _, _, so_far in here)
+            shown += here if begun else [(lab, f"{len(here)} questions", self._nothing)]
         return shown
 
     @property
@@ -190,10 +187,8 @@ class MyWork(prediction.LivePanel):
         cell = f"text-align:left;vertical-align:top;padding:3px 14px 3px 0;{_RULE}"
         style = f"<style>.kiplab-my-work.kiplab-my-work tr :is(th,td){{{cell}}}</style>"
         heads = "".join(f'<th scope="col">{head}</th>' for head in _HEADS)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(text)}</td>" for text in line) + "</tr>"
-            for line in self.rows
-        )
+        lines = ("".join(f"<td>{escape(text)}</td>" for text in line) for line in self.rows)
+        body = "".join(f"<tr>{line}</tr>" for line in lines)
         alarm = note(self.alarm, alarm=True)
         notes = "<br>".join(escape(text) for text in self.notes)
         return (

@@ -52,7 +52,6 @@ class LivePanel(QuestionPanel):
         raise NotImplementedError
 
     def renew(self) -> None:
-        """Say it as it is now."""
         self.words.value = self.html()
         if self._kept is not None:
             still_fallback.show_words(self._kept, self.html(), repr(self))
@@ -214,12 +213,10 @@ class PredictionBesideRun(QuestionPanel):
 
 
 def in_lines(cells: list[tuple[str, str]]) -> str:
-    """(head, text) per row, as plain text."""
     return "\n".join(f"{head}: {text}" for head, text in cells)
 
 
 def table_of(cells: list[tuple[str, str]]) -> str:
-    """(head, text) per row, as a table in HTML."""
     rows = "".join(
         f'<tr><th scope="row" style="text-align:left;padding:4px 16px 4px 0">{escape(head)}</th>'
         f'<td style="text-align:left;padding:4px 0">{escape(text)}</td></tr>'

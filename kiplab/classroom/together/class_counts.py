@@ -95,7 +95,6 @@ class ClassCounts(msgspec.Struct, frozen=True):
         return sorted({entry.lab for entry in EXERCISES} - {*self.labs()})
 
     def of_lab(self, lab: str) -> tuple[list[PredictionCount], list[ExerciseCount]]:
-        """What a lab asks."""
         predictions = [p for p in self.predictions if p.lab == lab]
         return predictions, [e for e in self.exercises if e.lab == lab]
 

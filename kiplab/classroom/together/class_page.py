@@ -33,14 +33,9 @@ NAMES_MAX = 20
 def class_page(counts: ClassCounts, left_out: Sequence[LeftOut], *, names: bool, theme: str) -> str:
     """The whole page as HTML. Raises ValueError for a theme that there is none of."""
     page = Template(files(__package__).joinpath("class.html").read_text(encoding="utf-8"))
-    return page.substitute(
-        title=TITLE,
-        colors=page_colors(":root", theme),
-        printed=page_colors(":root", "light"),
-        font=FONT,
-        style=_style(),
-        body=_body(counts, left_out, names),
-    )
+    colors = {"colors": page_colors(":root", theme), "printed": page_colors(":root", "light")}
+    body = _body(counts, left_out, names)
+    return page.substitute(title=TITLE, font=FONT, style=_style(), body=body, **colors)
 
 
 def class_fragment(counts: ClassCounts, left_out: Sequence[LeftOut], *, names: bool) -> str:

@@ -51,7 +51,6 @@ def not_counted(left_out: Sequence[LeftOut], *, names: bool) -> list[str]:
 
 
 def heading_of(lab: str) -> str:
-    """What a lab is called."""
     return "Asked in no lab of this kiplab" if lab == OTHER_LAB else f"Lab {lab}"
 
 

@@ -70,13 +70,9 @@ class ClassWork:
         choice, of an exercise (it is solved) and of a misconception (at first), and {unsolved} of
         an exercise (it is only tried).
         """
-        plain = msgspec.to_builtins(self.counts)
-        whole = {
-            "students": plain["students"],
-            "left_out": msgspec.to_builtins(self.left_out),
-            "predictions": plain["predictions"],
-            "exercises": plain["exercises"],
-        }
+        left_out = msgspec.to_builtins(self.left_out)
+        whole = {"students": self.students, "left_out": left_out}
+        whole |= msgspec.to_builtins(self.counts)
         return whole if self.names else _anonymous(whole)
 
     def table(self) -> "pd.DataFrame":

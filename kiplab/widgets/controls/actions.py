@@ -71,7 +71,6 @@ class Drawer:
         return self.toggle.value
 
     def show(self) -> None:
-        """Follow the Lab."""
         if self.is_open:
             self._fill()
 
@@ -124,7 +123,6 @@ class OfferRow:
 
     @property
     def offers(self) -> tuple[Offer, ...]:
-        """Everything that can happen to it, in the drawer or not."""
         return (*self.main.offers, *self._rest())
 
 

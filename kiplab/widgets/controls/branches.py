@@ -99,7 +99,6 @@ class BranchComparison:
         self.box = column([])
 
     def show(self, upper: Branch, lower: Branch) -> None:
-        """`upper` above, `lower` below."""
         self.titles.value = muted(
             f"Above, first: {_titled(upper)}. Below, second: {_titled(lower)}."
         )

@@ -195,7 +195,6 @@ class InFlight:
 
     @property
     def cluster(self) -> Cluster:
-        """Where one stands."""
         return self.lab.playback.here.cluster
 
     def show(self) -> None:

@@ -240,7 +240,6 @@ class JumpButtons:
             self._lab.seek(target)
 
     def show(self) -> None:
-        """What can be reached from where one stands."""
         playback = self._lab.playback
         steps = (next_refusal(playback), first_violation(playback), self.diverges)
         self._targets = dict(zip(TARGETS, steps, strict=True))

@@ -34,7 +34,6 @@ class MessageSwitch:
         watch(self.toggle, "value", lambda shown: change({"every_message": shown}))
 
     def show(self) -> None:
-        """Follow the Lab."""
         count, shown = self._view.count_of_marked(), self._view.options.get("every_message", False)
         self.toggle.description = f"{count} messages: {'hide' if shown else 'show'}"
         self.toggle.value = shown

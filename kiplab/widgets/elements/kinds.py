@@ -38,7 +38,6 @@ class Style:
 
     @property
     def css(self) -> dict[str, str]:
-        """As a page reads it."""
         return {name.replace("_", "-"): value for name, value in self.__dict__["styles"].items()}
 
 
@@ -118,7 +117,6 @@ class Element:
         return self.layout.css if name == "style" else getattr(self, name)
 
     def receive(self, name: str, value: Any) -> None:
-        """The reader has set a trait."""
         if name in self.heeds:
             setattr(self, name, value)
 
@@ -421,7 +419,6 @@ class ChoiceList(Element):
             self.offers = {"number": self.offers["number"] + 1, "sections": list(sections)}
 
     def call(self) -> None:
-        """Have it opened, and give it the focus."""
         self.calls += 1
 
     def receive(self, name: str, value: Any) -> None:

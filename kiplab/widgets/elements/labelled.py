@@ -11,12 +11,10 @@ def watch(part: Element, trait: str, action: Callable[[Any], None]) -> None:
 
 
 def button(label: str, action: Callable[[], None], tooltip: str = "") -> Button:
-    """A button that calls `action`; its label says what it does."""
     return Button(action, description=label, tooltip=tooltip or label)
 
 
 def dropdown(label: str, options: Iterable[tuple[str, Any]]) -> Dropdown:
-    """A choice among (words, value), labelled."""
     room = Style(margin="2px 8px 2px 2px")
     return Dropdown(description=label, options=tuple(options), layout=room)
 

@@ -148,15 +148,10 @@ def study_of_question(base: FleetStudy, question: FleetQuestion) -> FleetStudy:
 
     Raises ParameterError where its values contradict each other.
     """
-    values = dict(question.values)
-    return _study(base, question, {**values, REBOOTS: reboots_seen(values[REBOOTS])})
-
-
-def reboots_seen(own: float) -> list[float]:
-    """The ends of the usual range, and between them the one that is asked for."""
-    low, middle, high = spread_over(REBOOTS, _OVER)
+    values, (low, middle, high) = dict(question.values), spread_over(REBOOTS, _OVER)
+    own = values[REBOOTS]
     between = middle if own in (low, high) else own
-    return sorted({low, between, own, high})
+    return _study(base, question, {**values, REBOOTS: sorted({low, between, own, high})})
 
 
 def grid_of_question(
@@ -242,10 +237,9 @@ def findings_sentence(answer: FleetAnswer, rows: Sequence[FleetRow]) -> str:
 
 def _chance_alone(chance: AtLeastOne) -> str:
     """Without its interval, which is as wide as that of the rate."""
-    probability = chance.probability
-    return (
-        f"at most {share_words(chance.high)}" if probability is None else share_words(probability)
-    )
+    if chance.probability is None:
+        return f"at most {share_words(chance.high)}"
+    return share_words(chance.probability)
 
 
 def findings_table(answer: FleetAnswer, rows: Sequence[FleetRow]) -> phrases.PlotTable:

@@ -125,7 +125,10 @@ class GridPanel:
             stopping = "Stopping: what is done is kept."
             self.status.value = note(stopping if run.stop.is_set() else _so_far(run.progress))
         elif run.problem is not None:
-            self.status.value = note(_problem_words(run.problem), alarm=True)
+            told = f"The grid ended with {type(run.problem).__name__}: {run.problem}."
+            known = isinstance(run.problem, _PROBLEMS)
+            text = str(run.problem) if known else f"{told} What was done is kept."
+            self.status.value = note(text, alarm=True)
         elif run.answer is not None:
             self._show_answer(run)
 
@@ -141,7 +144,6 @@ class GridPanel:
         self.show_metric()
 
     def show_metric(self) -> None:
-        """Show the table of the chosen metric."""
         if self.run is None or self.run.answer is None or self.seen_under.value is None:
             return
         table = grid_table(self.run.answer, self._looked_at(), self.seen_under.value, **self._sides)
@@ -155,12 +157,6 @@ def _so_far(now: RunProgress | None) -> str:
     pace = f"{number_words(now.years_per_second)} partition-years a second"
     left = "" if now.seconds_left is None else f", about {now.seconds_left:.0f} s left"
     return f"{share} of {number_words(now.all_years, 3)} partition-years, {pace}{left}."
-
-
-def _problem_words(problem: BaseException) -> str:
-    if isinstance(problem, _PROBLEMS):
-        return str(problem)
-    return f"The grid ended with {type(problem).__name__}: {problem}. What was done is kept."
 
 
 class GridRun:

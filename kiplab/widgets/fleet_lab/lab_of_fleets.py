@@ -29,16 +29,13 @@ from . import fleet_question as asks
 from .grid_panel import GridPanel
 
 WIDTH = 840
-_KEPT = 64
 _TITLE = "How often, for a fleet like this?"
 _FIRST = "last_replica_loss"
 _IDS = ("KRaft", Mode.KRAFT), ("ZooKeeper", Mode.ZOOKEEPER)
 
 
-@lru_cache(maxsize=_KEPT)
-def _estimated(study: FleetStudy) -> FleetAnswer:
-    """The same question has the same answer, and is worked out once."""
-    return estimate(study)
+# The same question has the same answer, and is worked out once.
+_estimated = lru_cache(maxsize=64)(estimate)
 
 
 class FleetLab:
@@ -78,10 +75,9 @@ class FleetLab:
 
     def look_at(self, metric: str) -> None:
         """Show another metric. Raises ValueError for one that this mode does not have."""
-        if metric not in asks.metrics_of(self.mode.value):
-            raise ValueError(
-                f"{metric!r} is not one of {', '.join(asks.metrics_of(self.mode.value))}"
-            )
+        offered = asks.metrics_of(self.mode.value)
+        if metric not in offered:
+            raise ValueError(f"{metric!r} is not one of {', '.join(offered)}")
         self.metric.value = metric
 
     def reset(self) -> None:
@@ -117,12 +113,9 @@ class FleetLab:
         return "\n".join([self.sentence, *(" · ".join(filter(None, line)) for line in lines)])
 
     def __repr__(self) -> str:
-        turned = ", ".join(
-            f"{name}={value:g}"
-            for name, value in self.question.values
-            if value != self._begins[name]
-        )
-        return f"<FleetLab: {self.metric.value}{', ' if turned else ''}{turned}>"
+        values, begins = self.question.values, self._begins
+        turned = [f"{name}={value:g}" for name, value in values if value != begins[name]]
+        return f"<FleetLab: {', '.join([self.metric.value, *turned])}>"
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
         return self.box.bundle(repr(self), **options)
@@ -159,12 +152,10 @@ class FleetLab:
         self.open_grid = whole.toggle
         self.open_grid.layout = Style(align_self="flex-start", margin="8px 2px 2px")
         choices = row([self.metric, self.mode, self.as_begun], flex_flow="row wrap")
-        container = row(
-            [words("Without any KIP, and with"), *self.kips.values()], flex_flow="row wrap"
-        )
+        kips = [words("Without any KIP, and with"), *self.kips.values()]
         head = words(f"<b>{escape(_TITLE)}</b> {muted(self.study.about)}")
         self.shown = column([self.note, self.how, self.picture, self.table])
-        parts = [head, choices, container, sliders, self.shown]
+        parts = [head, choices, row(kips, flex_flow="row wrap"), sliders, self.shown]
         return column([*parts, whole.toggle, whole.box], width="100%")
 
     def _listen(self) -> None:
@@ -218,9 +209,8 @@ class FleetLab:
 
     def _rows(self) -> Any:
         assert self.answer is not None
-        return asks.rows_at(
-            self.answer, self.metric.value, **{asks.REBOOTS: self.dials[asks.REBOOTS].value}
-        )
+        reboots = {asks.REBOOTS: self.dials[asks.REBOOTS].value}
+        return asks.rows_at(self.answer, self.metric.value, **reboots)
 
     def _grid_asked(self, across: str, down: str, points: int) -> FleetStudy:
         if across == down:
@@ -256,6 +246,5 @@ class LastQuestion:
         self._waiting = loop.call_later(PATIENCE, self._answer)
 
     def forget(self) -> None:
-        """Drop the question that waits."""
         if self._waiting is not None:
             self._waiting.cancel()

@@ -35,18 +35,14 @@ const say = (places) => {
   }
 };
 
-// A cell that is not visible may be drawn much later: the kernel hears at once that its panel is here.
-const arrived = (model) => {
-  try {
-    model.send({ arrived: true });
-  } catch {
-    // It came from a file, or its kernel is gone.
-  }
-};
-
 export default {
   initialize({ model }) {
-    arrived(model);
+    // A cell that is not visible may be drawn much later: the kernel hears at once that its panel is here.
+    try {
+      model.send({ arrived: true });
+    } catch {
+      // It came from a file, or its kernel is gone.
+    }
     // The model's own value is changed in place: a second view begins with what is there by then.
     model.on("msg:custom", (message) => {
       const tree = model.get("tree");

@@ -18,15 +18,13 @@ const offerOf = ([words, line, thing], place) => make(
   make("code", { title: line }, line),
 );
 
-const noteOf = (text) => make("div", { class: "kiplab-offers-note" }, text);
-
 const sectionsOf = (sections) => {
   let place = 0;
   return sections.map(({ title, rows, notes }) => make(
     "div", { role: "group", "aria-label": title },
     make("div", { class: "kiplab-offers-title", "aria-hidden": "true" }, title),
     ...rows.map((row) => offerOf(row, place++)),
-    ...notes.map(noteOf),
+    ...notes.map((text) => make("div", { class: "kiplab-offers-note" }, text)),
   ));
 };
 
@@ -130,7 +128,7 @@ const MOVES = {
   End: (_, last) => last,
 };
 
-const choosing = {
+KINDS.choices = {
   make({ act }) {
     const menu = { class: "kiplab-offers-list", role: "menu", "aria-label": "what can happen" };
     const list = make("div", { ...menu, tabindex: -1 });
@@ -194,5 +192,3 @@ const choosing = {
   },
   end(element) { clearTimeout(element.timer); },
 };
-
-KINDS.choices = choosing;

@@ -104,9 +104,6 @@ const field = ({ type, event = "change", latest = false, traits = [], dressed = 
   };
 };
 
-const ticked = field({ type: "checkbox", dressed: ticking });
-const lined = field({ type: "text", event: "input", traits: ["placeholder"] });
-const numbered = field({ type: "number", traits: ["min", "max"] });
 const ranged = field({ type: "range", event: "input", latest: true, traits: ["min", "max"] });
 
 // The positions of a scale have words of their own.
@@ -216,9 +213,6 @@ const arranged = {
   },
 };
 
-// Words are looked for in the page: the kernel hears nothing of it.
-const finding = { make: finderField, paint() {} };
-
 // A file is read here: the kernel may be on another machine.
 const uploaded = {
   make({ act }) {
@@ -261,17 +255,18 @@ const playing = {
 
 const KINDS = {
   button: pressable,
-  checkbox: ticked,
+  checkbox: field({ type: "checkbox", dressed: ticking }),
   dropdown: menu,
-  finder: finding,
+  // Words are looked for in the page: the kernel hears nothing of it.
+  finder: { make: finderField, paint() {} },
   folding,
-  number: numbered,
+  number: field({ type: "number", traits: ["min", "max"] }),
   ordered: arranged,
   player: playing,
   radio: chosen,
   scale: slid,
   slider: slid,
-  text: lined,
+  text: field({ type: "text", event: "input", traits: ["placeholder"] }),
   toggle: toggling,
   upload: uploaded,
   words: written,

@@ -2,14 +2,13 @@
 // say it; elsewhere it is seen from what lies behind the widget, or else from the reader's system.
 const SYSTEM = window.matchMedia("(prefers-color-scheme: dark)");
 
-const isOpaque = ([, , , alpha = 1]) => alpha > 0.5;
-
 // Red, green and blue from 0 to 255, alpha from 0 to 1: browsers compute nearly every colour so.
 const behind = (element) => {
   for (let at = element; at; at = at.parentElement) {
     const color = getComputedStyle(at).backgroundColor;
     const parts = color.startsWith("rgb") ? color.match(/[\d.]+/g).map(Number) : [0, 0, 0, 0];
-    if (isOpaque(parts)) return parts;
+    const [, , , alpha = 1] = parts;
+    if (alpha > 0.5) return parts;
   }
   return null;
 };

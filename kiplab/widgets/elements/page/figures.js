@@ -8,10 +8,8 @@ const rgbOf = (hex) => {
   const parts = [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
   return `rgb(${parts.join(", ")})`;
 };
-const isHex = (color) => color.startsWith("#");
-const darkOf = new Map(
-  Object.entries(DARK_OF_LIGHT).filter((pair) => pair.every(isHex)).map((pair) => pair.map(rgbOf)),
-);
+const hexes = Object.entries(DARK_OF_LIGHT).filter((pair) => pair.every((color) => color.startsWith("#")));
+const darkOf = new Map(hexes.map((pair) => pair.map(rgbOf)));
 // By element what stood there, and what it became; a white that has become one stays.
 const repainted = new WeakMap();
 

@@ -4,7 +4,7 @@ const STEP_LINK = /^#(.+)-step-(\d+)$/;
 // The Labs of a page: a link is anywhere, and a notebook takes far cells out of its page.
 const guides = (globalThis.kiplabGuides ??= new Set());
 
-const guiding = {
+KINDS.guide = {
   make({ act }) {
     const element = make("span", { class: "kiplab-guide", hidden: "" });
     element.go = (step, by) => act("go", { step, by }, { latest: true });
@@ -93,5 +93,3 @@ const lightsOf = (el) => {
     go: (step) => guide().go(step, "search"),
   });
 };
-
-KINDS.guide = guiding;

@@ -7,11 +7,7 @@ const PATIENCE = 6_000;
 const CONTROLS = "kiplab-controls";
 const GONE = ["restarting", "autorestarting", "terminating", "dead"];
 
-const box = {
-  make() { return make("div", { class: "kiplab-box" }); },
-  paint() {},
-};
-KINDS.box = box;
+KINDS.box = { make() { return make("div", { class: "kiplab-box" }); }, paint() {} };
 
 // Messages go out one at a time: what is set while one is under way waits, and of the positions of a
 // slider only the last one does.

@@ -110,7 +110,7 @@ const middleOf = (element, thing) => {
   return { x, y: box.top + box.height / 2 };
 };
 
-const touched = {
+KINDS.touched = {
   make(tools) {
     const element = pictured.make(tools);
     const list = { role: "listbox", "aria-label": HOW, tabindex: 0 };
@@ -156,5 +156,3 @@ const touched = {
   },
   end: pictured.end,
 };
-
-KINDS.touched = touched;
