@@ -196,7 +196,6 @@ _TABLE = msgspec.toml.decode(_TEXT, type=dict[str, tuple[Exercise, ...]])
 EXERCISES = tuple(map(_worded, _TABLE["exercise"]))
 """In the order of the labs."""
 WHAT_IFS = {e.title[-1]: e.what_if for e in EXERCISES if e.what_if is not None}
-"""By their letters."""
 ALL_WHAT_IFS = tuple(e.id for e in EXERCISES if e.what_if is not None)
 _BY_ID = {exercise.id: exercise for exercise in EXERCISES}
 

@@ -23,7 +23,7 @@ Shown = dict[str, Any]
 
 @pytest.fixture(autouse=True)
 def no_page_has_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Surface, "seen_last", "light")
+    monkeypatch.setitem(Surface.seen_last, "theme", "light")
 
 
 @pytest.fixture(scope="module")

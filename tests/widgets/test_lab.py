@@ -515,7 +515,7 @@ def test_where_one_steps_a_click_on_the_axis_leads_to_its_step_and_one_elsewhere
 def test_one_button_leads_to_the_next_controls_and_the_next_lab_begins_there(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(Surface, "controls_seen_last", "step")
+    monkeypatch.setitem(Surface.seen_last, "controls", "step")
     lab = Lab("kafka-14139", controls="step")
     lab.more_controls.click()
     assert {"Undo", "Reset"} <= {*pressable(lab)}

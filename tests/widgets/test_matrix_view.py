@@ -20,7 +20,7 @@ def found() -> Matrix:
 
 @pytest.fixture
 def view(found: Matrix, monkeypatch: pytest.MonkeyPatch) -> MatrixView:
-    monkeypatch.setattr(Surface, "seen_last", "light")
+    monkeypatch.setitem(Surface.seen_last, "theme", "light")
     return MatrixView(found)
 
 

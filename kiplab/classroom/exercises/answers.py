@@ -21,7 +21,6 @@ from .check_result import Checked
 BLANK = "?"
 """What a lab has where an answer belongs."""
 _NONES = ("-", "none", "no", "0")
-"""Ways to say: none of them."""
 PARTS_MAX = 1_000
 """More than any exercise has, and few enough to look at."""
 _STILL_OPEN = Idea("", "One has no answer yet. If it is none of them, write -.")
@@ -129,9 +128,8 @@ class TrueStatements(msgspec.Struct, frozen=True):
         among = " ".join(exercise.ideas)
         form = f"the letters of those that are true, among {among}, or - for none"
         demand_order(None, words, form)
-        chosen = set[str]()
-        if not (len(words) == 1 and is_none(words[0])):
-            chosen = {word.upper() for word in words if word}
+        nothing = len(words) == 1 and is_none(words[0])
+        chosen = set[str]() if nothing else {word.upper() for word in words if word}
         _demand_known(chosen, exercise.ideas, f"Choose among {among}. There is no {{}}.")
         wrong = chosen ^ set(self.true(**release))
         names = {letter: f"{exercise.parts} {letter}" for letter in sorted(wrong)}
@@ -166,17 +164,13 @@ class PartsInOrder(msgspec.Struct, frozen=True, kw_only=True):
             raise UnfitError(f"Give {form}. Here are {len(words)}.")
         pairs = enumerate(zip(self.read(words), self.true(**release), strict=True))
         wrong = {n: (mine, true) for n, (mine, true) in pairs if mine != true}
-        names = {LETTERS[place]: self._name(exercise, place) for place in wrong}
+        called = exercise.names if self.name is None else [*map(self.name, range(len(words)))]
+        names = {LETTERS[place]: called[place] for place in wrong}
         ideas = {
             LETTERS[place]: self._idea(exercise, place, *pair, release)
             for place, pair in wrong.items()
         }
         return _summed(exercise, names, ideas, self.token(**release))
-
-    def _name(self, exercise: Exercise, place: int) -> str:
-        if self.name is not None:
-            return self.name(place)
-        return exercise.names[place]
 
     def _idea(
         self, exercise: Exercise, place: int, mine: object, true: object, release: AskedRelease

@@ -35,9 +35,8 @@ def epochs_moved(stage: Stage) -> list[tuple[str, frozenset[str]]]:
 
 def fenced_by(stage: Stage) -> list[str]:
     """The letter of the epoch that was compared, for each refusal in turn."""
-    return [
-        e.compared[0].name[0].upper() for e in stage.events if isinstance(e, Refused) and e.compared
-    ]
+    refusals = (e for e in stage.events if isinstance(e, Refused) and e.compared)
+    return [refusal.compared[0].name[0].upper() for refusal in refusals]
 
 
 def _epochs(cluster: Cluster) -> dict[str, object]:

@@ -16,7 +16,6 @@ from .answers import BLANK, AskedRelease, Verdict
 from .check_result import Checked
 
 FORMS = "a Lab, its run, a token, or the events of a play with ; between"
-"""The types of an answer."""
 _NOT_THE_SITUATION = ("", "title", "question", "kafka", "metadata", "off", "on", "manual", "expect")
 _NEVER = ("send ", "upgrade ")
 """Lines that no answer may have: a request that no broker sent, and other rules on the way."""
@@ -65,9 +64,8 @@ def token_of(stage: Stage) -> str:
 
 def header_of(play: Play) -> tuple[Statement, ...]:
     """The lines that say where a play begins."""
-    return tuple(
-        s for s in play.statements if s.verb in grammar.VERBS and grammar.VERBS[s.verb].header
-    )
+    headers = {verb for verb, about in grammar.VERBS.items() if about.header}
+    return tuple(s for s in play.statements if s.verb in headers)
 
 
 def written_after(play: Play, lines: str) -> Play:

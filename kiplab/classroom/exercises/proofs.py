@@ -50,7 +50,6 @@ def check_proof() -> list[str]:
 
 
 GUARDS = ("841", "903", "497.maximal-isr", "497.partition-epoch")
-"""The guards of the matrix."""
 HOLES = ("F", "R", "M")
 """Three ways to harm: the request is accepted while broker 2 is **f**enced, or when it has
 **r**eturned as another incarnation; a record is committed that a proposed **m**ember lacks.
@@ -103,7 +102,6 @@ for none), and how many of the sixteen sets are proved to suffice.
 SUSPECTS = guard_matrix.DEFAULT_GUARDS
 """One of these is off in each of the clusters."""
 MISSING = {"A": "497.maximal-isr", "B": "903", "C": "631.one-live-incarnation"}
-"""The guards that are off in each cluster."""
 _HIDDEN = f"{KAFKA}, one rule missing"
 
 
@@ -142,9 +140,8 @@ def mystery(cluster: str) -> Mystery:
     """One of the clusters A, B and C. Raises ExploreError for another."""
     letter = str(cluster).strip().upper()
     if letter not in MISSING:
-        raise ExploreError(
-            f"there is no cluster {cluster!r}; the clusters are {', '.join(MISSING)}"
-        )
+        there_are = ", ".join(MISSING)
+        raise ExploreError(f"there is no cluster {cluster!r}; the clusters are {there_are}")
     return Mystery(letter)
 
 
@@ -166,9 +163,8 @@ def _suspects(parts: list[str]) -> list[str]:
     read = [_suspect(part) for part in parts]
     strange = [part[:30] for part, suspect in zip(parts, read, strict=True) if suspect is None]
     if strange:
-        raise UnfitError(
-            f"Choose among {', '.join(SUSPECTS)}. None of them is {', '.join(strange)}."
-        )
+        suspects = ", ".join(SUSPECTS)
+        raise UnfitError(f"Choose among {suspects}. None of them is {', '.join(strange)}.")
     return [suspect for suspect in read if suspect is not None]
 
 
@@ -176,9 +172,8 @@ def _suspect(part: str) -> str | None:
     """The suspect that is meant; None for none of them, or for several."""
     wanted = part.strip().lower().removeprefix("kip-")
     exact = [s for s in SUSPECTS if wanted in (s, s.partition(".")[2])]
-    meant = exact or [
-        s for s in SUSPECTS if wanted and set(guards.named(wanted)) & set(guards.named(s))
-    ]
+    known = {*guards.named(wanted)} if wanted else set[str]()
+    meant = exact or [s for s in SUSPECTS if known & {*guards.named(s)}]
     return meant[0] if len(meant) == 1 else None
 
 

@@ -13,7 +13,7 @@ from ...plays.play import Play
 from ...plays.stage import Performed, Stage
 from ...plays.verdict import lost, refused, verdict
 from ...protocol.facts import Truncated
-from ...protocol.features import parse_features
+from ...protocol.features import Features, parse_features
 from ...runs import Run, run
 from ..exercise_table import UnfitError, exercise
 from .answers import PartsInOrder, Verdict, WholeAnswer, demand_order, is_none, parts, sets_among
@@ -148,9 +148,8 @@ def _names(answer: object) -> list[str]:
     return [LETTERS.get(word.upper(), word.lower()) for word in parts(answer) if word]
 
 
-def _run(play: Play, on: str = "") -> Stage:
+def _run(play: Play, features: Features | None = None) -> Stage:
     """The play; an event that cannot happen ends it, noted rather than refused."""
-    features = parse_features("3.5") if on else None
     stage = replace(runner.open_stage(play, features), strict=False)
     for line, statement in enumerate(play.statements, 1):
         stage = runner.do_line(stage, statement, line)
@@ -175,7 +174,7 @@ def check_order(answer: object) -> Verdict:
         return _why_safe(stage), {"token": tokens.encode(play)}
     (gone, *_) = lost(stage)
     # Not even KIP-903 would have saved the records of the last replica.
-    key = "last replica" if verdict(_run(play, on="903")) == "loss" else "lost"
+    key = "last replica" if verdict(_run(play, parse_features("3.5"))) == "loss" else "lost"
     return key, {"first": gone["first"], "last": gone["last"], "token": tokens.encode(play)}
 
 

@@ -20,7 +20,6 @@ from .committed import PARTITION, state_of
 
 Settings = tuple[str, str, str]
 MIN_IN_SYNC, ACKS, UNCLEAN = ("1", "2", "3"), ("1", "all"), ("true", "false")
-"""What min.insync.replicas, acks and unclean.leader.election.enable may be."""
 NIGHTS = exercise("recovery/businesses").plays
 """What happens in each; `acks` is that of every producer."""
 
@@ -118,10 +117,8 @@ def _settings(part: str) -> Settings | None:
 
 def complaint(business: Business, settings: Settings) -> str:
     """The first thing that it cannot bear: ``"lost in third"``, ``"fourth unserved"``; or empty."""
-    outcomes = nights(settings)
-    for night, bears, name in zip(
-        outcomes, business.bears, ("first", "second", "third"), strict=True
-    ):
+    outcomes, names = nights(settings), ("first", "second", "third")
+    for night, bears, name in zip(outcomes, business.bears, names, strict=True):
         if night.lost > bears:
             return f"lost in {name}"
     refused = [name for name in business.takes if name not in _served(outcomes)]

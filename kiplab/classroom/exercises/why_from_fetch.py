@@ -25,7 +25,6 @@ DESIGNS: dict[str, Features] = {
 """Ways to deal with a broker that came back as another one, and the rules each is played by."""
 PRICE = "903-bump-price"
 BACK = 2
-"""The broker that comes back there."""
 PROPERTY = "no-committed-record-lost"
 FETCH = KINDS[FetchRequest]
 _SKIPS_FENCED = "841.leader-skips-fenced"

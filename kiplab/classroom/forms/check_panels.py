@@ -21,7 +21,6 @@ from ..exercises.race import EVENTS, LETTERS, stage_of
 from .prediction import WIDTH, QuestionPanel
 
 NONE = "none"
-"""The box that says: none of these."""
 _EVENTS = "crash\u00a01;\u00a0expire\u00a01"
 """What is written where an answer is a run; its spaces break no field."""
 _LETTER = {name: letter for letter, name in LETTERS.items()}
@@ -148,8 +147,7 @@ class AnswerSheet(CheckPanel):
 
 def _as_html(checked: Checked) -> str:
     """What is shown of an answer at this attempt, as HTML that a screen reader speaks."""
-    mark = "✓" if checked.right else "○"
-    edge = "#009e73" if checked.right else "#e69f00"
+    mark, edge = ("✓", "#009e73") if checked.right else ("○", "#e69f00")
     first, *more = map(escape, checked.texts)
     lines = [f"<b>{mark} {checked.points} of {checked.of} points.</b> {first}", *more]
     return (
@@ -205,7 +203,5 @@ class Ordering(CheckPanel):
         return f"<Ordering: {', '.join(self.answer)}>"
 
     def _in_words(self) -> str:
-        events = "\n".join(
-            f"{letter} · {name}: {EVENTS[name][0]}" for letter, name in LETTERS.items()
-        )
-        return f"{events}\n{self!r}"
+        events = [f"{letter} · {name}: {EVENTS[name][0]}" for letter, name in LETTERS.items()]
+        return "\n".join([*events, repr(self)])

@@ -23,7 +23,6 @@ _STEP_LINK = re.compile(r"\[([^]]+)\]\(#[^)]+\)")
 """``[step 6](#kafka-14139-step-6)``: where there is no Lab it says no more than its words."""
 _NOW = "This is open now: run this cell."
 _ROOM = {"text/html": "", "text/plain": ""}
-"""An output with nothing in it."""
 
 
 class Prose(msgspec.Struct, frozen=True):

@@ -28,9 +28,8 @@ def class_text(counts: ClassCounts, left_out: Sequence[LeftOut], *, names: bool)
         for prediction in predictions:
             lines += _prediction(prediction, counts.students, names)
         lines += _exercises([e for e in exercises if e.tried], names)
-        lines += [
-            f"  {sentence}" for sentence in wrap(nobody_yet(predictions, exercises), LINE - 2)
-        ]
+        left = nobody_yet(predictions, exercises)
+        lines += [f"  {line}" for line in wrap(left, LINE - 2)]
     return "\n".join(lines) + "\n"
 
 

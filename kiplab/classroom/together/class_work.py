@@ -20,12 +20,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SUFFIXES = (".html", ".json", ".csv", ".txt")
-"""The forms in which the work of a class can be written."""
 HEADS = ("lab", "id", "title", "kind", "what", "count", "of", "right")
 WHO = "who"
 """The column with names, where names are asked for."""
 _OF_STUDENTS = ("who", "unsolved", "file")
-"""The fields that name a student."""
 ClassRow = tuple[Any, ...]
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """With these a cell of a spreadsheet begins that is worked out, and could do harm."""

@@ -54,9 +54,8 @@ def handed_in(folder: Path, apart_from: Path | None = None) -> HandedIn:
     folder.
     """
     if not (folder.is_dir() or folder.is_file()):
-        raise ClassFolderError(
-            f"there is no folder {folder}; name the one that your students' files are in"
-        )
+        wanted = "name the one that your students' files are in"
+        raise ClassFolderError(f"there is no folder {folder}; {wanted}")
     entries = list(pieces(folder))
     if apart_from is not None:
         passed = apart_from.resolve()
@@ -104,10 +103,8 @@ def _together(own: Sequence[Piece]) -> tuple[Work, list[LeftOut]]:
     whole, contradicting = Work(), []
     works = ((piece.place, piece.work) for piece in own if piece.work is not None)
     for place, work in sorted(works, key=lambda pair: -_fullness(pair[1])):
-        earlier = whole.predictions
-        differ = [
-            id for id, answer in work.predictions.items() if earlier.get(id, answer) != answer
-        ]
+        earlier, later = whole.predictions, work.predictions.items()
+        differ = [id for id, answer in later if earlier.get(id, answer) != answer]
         if differ:
             why = f"{', '.join(differ)}: another file of the student's says otherwise, and counts"
             contradicting.append(LeftOut(_shown(place), why))

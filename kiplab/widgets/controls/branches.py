@@ -18,7 +18,6 @@ from ..markup import INK, LINE, MUTED, SOFT, Answer, glyph, heading, muted
 from ..view_model import ViewModel
 
 FOLD_MARGINS = 44
-"""Pixels that are kept around what is unfolded."""
 _ADVICE = (
     "The play is the trunk and keeps its lines. What you do anywhere but at the end of a branch"
     " begins a new one. Rules belong to the branch on which they are changed."

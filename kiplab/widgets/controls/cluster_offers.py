@@ -35,7 +35,6 @@ def about_zookeeper(cluster: Cluster) -> tuple[Offer, ...]:
 
 
 WAITS_MS = (500, 2_000, 9_000)
-"""How long one can wait in a run with a clock."""
 
 
 def about_time(stage: Stage) -> tuple[Offer, ...]:
@@ -158,13 +157,9 @@ def about_producer(
 
 
 def about_consumer(cluster: Cluster, name: str, partition: str) -> tuple[Offer, ...]:
-    first, last = (moves.ResetOffset(partition, to, name) for to in (Reset.EARLIEST, Reset.LATEST))
-    return (
-        offer_of(cluster, moves.Poll(partition, name)),
-        offer_of(cluster, moves.RefreshMetadata(name)),
-        offer_of(cluster, first),
-        offer_of(cluster, last),
-    )
+    reads: tuple[moves.Move, ...] = (moves.Poll(partition, name), moves.RefreshMetadata(name))
+    resets = (moves.ResetOffset(partition, to, name) for to in (Reset.EARLIEST, Reset.LATEST))
+    return tuple(offer_of(cluster, move) for move in (*reads, *resets))
 
 
 def believes_to_lead(cluster: Cluster, name: str) -> tuple[BrokerId, ...]:
@@ -198,11 +193,9 @@ def reading(cluster: Cluster, name: str, partition: str) -> str:
 
 
 def hold(stage: Stage, kind: str, sender: BrokerId | None) -> Offer:
-    pattern_asked = Pattern(kind, sender)
-    overlapping = [
-        kept for pattern, kept in standing_holds(stage) if _overlap(pattern, pattern_asked)
-    ]
-    covered = any(kept and _covers(p, pattern_asked) for p, kept in standing_holds(stage))
+    asked, standing = Pattern(kind, sender), standing_holds(stage)
+    overlapping = [kept for pattern, kept in standing if _overlap(pattern, asked)]
+    covered = any(kept and _covers(pattern, asked) for pattern, kept in standing)
     reason = None
     if stage.manual:
         reason = "in this play every message waits until it is delivered"
@@ -213,13 +206,10 @@ def hold(stage: Stage, kind: str, sender: BrokerId | None) -> Offer:
 
 def let_flow(stage: Stage, kind: str, sender: BrokerId | None) -> Offer:
     """Stop holding messages back: waiting ones arrive, and new ones are delivered at once."""
-    pattern_asked = Pattern(kind, sender)
-    held = any(kept and _overlap(pattern, pattern_asked) for pattern, kept in standing_holds(stage))
-    waiting = any(
-        pattern_asked.fits(m.name, m.receiver)
-        for m in stage.cluster.messages
-        if m.name in stage.held_messages
-    )
+    asked = Pattern(kind, sender)
+    held = any(kept and _overlap(pattern, asked) for pattern, kept in standing_holds(stage))
+    kept_back = (m for m in stage.cluster.messages if m.name in stage.held_messages)
+    waiting = any(asked.fits(m.name, m.receiver) for m in kept_back)
     reason = None if held or waiting else "nothing of that kind is held back"
     advice = "What waits arrives, and nothing is held back from now on"
     return Offer("Let it flow", _line("release", kind, sender), reason, advice)

@@ -119,11 +119,9 @@ class _MessageRow(OfferRow):
     @property
     def moves(self) -> tuple[Offer, ...]:
         """The places to which it can be moved, which no line of a play does."""
-        cluster, inbox = self._inbox.cluster, self._inbox.inbox
-        return tuple(
-            Offer(label, Statement(), why_not_moved(cluster, inbox, self.name, by))
-            for label, by in (("Earlier", -1), ("Later", 1))
-        )
+        messages = self._inbox.cluster, self._inbox.inbox, self.name
+        sooner, later = why_not_moved(*messages, -1), why_not_moved(*messages, 1)
+        return Offer("Earlier", Statement(), sooner), Offer("Later", Statement(), later)
 
 
 def _senders(cluster: Cluster) -> tuple[BrokerId, ...]:

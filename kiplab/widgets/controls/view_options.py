@@ -199,12 +199,8 @@ def _otherwise(
     for difference in (one for x in steps for one in differences(now, before, at=x)):
         x, node, field, _, was = msgspec.structs.astuple(difference)
         kind = field.partition(" of ")[0].partition(" to ")[0]
-        if (
-            kind in _TELLING
-            and was != NOTHING
-            and node not in others
-            and not field.endswith(others)
-        ):
+        is_of_another = node in others or field.endswith(others)
+        if kind in _TELLING and was != NOTHING and not is_of_another:
             name = kind if node == partition else f"{node} {kind}"
             row = told.setdefault((_TELLING.index(kind), name), [])
             x0 = row.pop()[0] if row and row[-1][1:] == (x, was) else x

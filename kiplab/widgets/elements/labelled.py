@@ -21,16 +21,14 @@ def dropdown(label: str, options: Iterable[tuple[str, Any]]) -> Dropdown:
 
 def checkbox(label: str, *, value: bool = False, tooltip: str = "", **layout: str) -> Checkbox:
     """A box to tick, its words behind it."""
-    return Checkbox(
-        description=label, value=value, tooltip=tooltip, layout=Style(**{"margin": "2px", **layout})
-    )
+    style = Style(**{"margin": "2px", **layout})
+    return Checkbox(description=label, value=value, tooltip=tooltip, layout=style)
 
 
 def line(label: str, placeholder: str) -> Text:
     """A line to write in, as wide as there is room."""
-    return Text(
-        description=label, placeholder=placeholder, layout=Style(flex="1 1 auto", margin="2px")
-    )
+    style = Style(flex="1 1 auto", margin="2px")
+    return Text(description=label, placeholder=placeholder, layout=style)
 
 
 def words(html: str = "", **layout: str) -> Html:

@@ -74,14 +74,12 @@ class Surface(anywidget.AnyWidget):
     """The model that holds plotly.js; not a reference, which a page must resolve within seconds."""
     tree = traitlets.Dict().tag(sync=True, to_json=lambda _, surface: surface.described())
     theme = traitlets.Enum(tuple(THEMES))
-    seen_last: ClassVar[str] = LIGHT.name
-    """The theme of any page of this kernel: the next surface begins with it."""
     room = traitlets.Tuple()
     """Pixels that a page has for a picture: (width, height); () until a page has sent them."""
-    room_seen_last: ClassVar[tuple[int, ...]] = ()
     controls = traitlets.Unicode("step")
     """How much this reader wants to press: "step", "act" or "all", as the page has kept it."""
-    controls_seen_last: ClassVar[str] = "step"
+    seen_last: ClassVar[dict[str, Any]] = {"theme": LIGHT.name, "room": (), "controls": "step"}
+    """What any page of this kernel has said: the next surface begins with it."""
     any_answered: ClassVar[bool] = False
     """Whether a page has ever answered in this kernel."""
     last_active: ClassVar[Surface | None] = None
@@ -102,9 +100,8 @@ class Surface(anywidget.AnyWidget):
         self._changed: dict[Element, set[str]] = {}
         self._shown: dict[str, Element] = {}
         drawn = _has_picture(self._take_in()) or pictures
-        seen = {"theme": Surface.seen_last, "room": Surface.room_seen_last}
-        seen["controls"] = Surface.controls_seen_last
-        super().__init__(plotly=PlotlyCode.shared().model_id if drawn else "", **seen)
+        plotly = PlotlyCode.shared().model_id if drawn else ""
+        super().__init__(plotly=plotly, **Surface.seen_last)
         self.on_msg(self._receive)
 
     # --- telling the page -----------------------------------------------------------------------
@@ -176,12 +173,12 @@ class Surface(anywidget.AnyWidget):
 
     def _heed(self, content: dict[str, Any], buffers: list[Any]) -> None:
         if "theme" in content:
-            self.theme = Surface.seen_last = content["theme"]
+            self.theme = Surface.seen_last["theme"] = content["theme"]
         if "room" in content:
-            room = content["room"]
-            self.room = Surface.room_seen_last = (int(room["width"]), int(room["height"]))
+            room = int(content["room"]["width"]), int(content["room"]["height"])
+            self.room = Surface.seen_last["room"] = room
         if "controls" in content:
-            self.controls = Surface.controls_seen_last = content["controls"]
+            self.controls = Surface.seen_last["controls"] = content["controls"]
         part = self._shown.get(content.get("part", ""))
         if part is None:
             return
@@ -215,7 +212,7 @@ class Surface(anywidget.AnyWidget):
 
     def keep_controls(self, controls: str) -> None:
         """Let this reader's pages keep how much there is to press."""
-        self.controls = Surface.controls_seen_last = controls
+        self.controls = Surface.seen_last["controls"] = controls
         self.send({"controls": controls})
 
     def send_again(self) -> None:

@@ -129,11 +129,8 @@ class FleetQuestion(msgspec.Struct, frozen=True, kw_only=True):
 
 def metrics_of(mode: Mode) -> tuple[str, ...]:
     """The metrics of a mode: events that do harm."""
-    return tuple(
-        name
-        for name, counted in COUNTED.items()
-        if counted.mode in (None, mode) and not counted.is_time and name not in _PLUMBING
-    )
+    here = {name: counted for name, counted in COUNTED.items() if counted.mode in (None, mode)}
+    return tuple(n for n, counted in here.items() if not counted.is_time and n not in _PLUMBING)
 
 
 def sets_seen(kips: Sequence[str]) -> tuple[str, ...]:
@@ -197,12 +194,9 @@ def listed_rows(answer: FleetAnswer, metric: str) -> tuple[FleetRow, ...]:
     """Of each point and set of KIPs one row, all of them found in one way: by forced samples where
     every one was, or else as things come. A line that changes its way in between would jump.
     """
+    rows = [row for row in answer.rows if row.metric == metric]
     forced, naive = (
-        {
-            (row.scenario_id, row.features): row
-            for row in answer.rows
-            if (row.metric, row.method) == (metric, method)
-        }
+        {(row.scenario_id, row.features): row for row in rows if row.method == method}
         for method in (FORCED, NAIVE)
     )
     return tuple((forced if len(forced) >= len(naive) else naive).values())
@@ -210,11 +204,8 @@ def listed_rows(answer: FleetAnswer, metric: str) -> tuple[FleetRow, ...]:
 
 def rows_at(answer: FleetAnswer, metric: str, **point: float) -> tuple[FleetRow, ...]:
     """The rows of a metric at one point, one for each set of KIPs."""
-    return tuple(
-        row
-        for row in listed_rows(answer, metric)
-        if all(dict(row.swept).get(name) == value for name, value in point.items())
-    )
+    rows = listed_rows(answer, metric)
+    return tuple(row for row in rows if point.items() <= dict(row.swept).items())
 
 
 def findings_sentence(answer: FleetAnswer, rows: Sequence[FleetRow]) -> str:

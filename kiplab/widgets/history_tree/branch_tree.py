@@ -109,7 +109,9 @@ def _forked(tree: Tree, playback: playbacks.Playback, statement: Statement) -> T
         raise PlayError("there are too many branches", expected=expected)
     shared = len(playback.play.statements) - 1
     id, step = tree.highest + 1, tree.here.playback.at
-    name = _clipped(f"branch {id} at step {step}: {statement.text}")
+    name = f"branch {id} at step {step}: {statement.text}"
+    if len(name) > NAME_MAX:
+        name = f"{name[: NAME_MAX - 1]}…"
     branch = Branch(id, _free(tree, name, id), playback, _owner(tree, shared), shared)
     return replace(tree, branches=(*tree.branches, branch), current=id, highest=id)
 
@@ -207,10 +209,6 @@ def _regrafted(tree: Tree, id: int, parent: int, lines: int) -> Tree:
         for b in tree.branches
     )
     return replace(tree, branches=branches)
-
-
-def _clipped(name: str) -> str:
-    return name if len(name) <= NAME_MAX else f"{name[: NAME_MAX - 1]}…"
 
 
 def _free(tree: Tree, name: str, id: int) -> str:

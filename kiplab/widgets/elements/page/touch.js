@@ -3,15 +3,14 @@
 const REACH = 9;
 const HOW = "parts of the picture: arrow keys choose one, Enter opens what can be done with it";
 
-const distanceTo = ([, x0, y0, x1, y1], x, y) => awayFrom({ x0, y0, x1, y1 }, x, y);
-
 const closestOf = (things, distance) => things
   .map((each) => [distance(each), each])
   .sort(([one], [other]) => one - other)[0];
 
 // An arrow before the lane that it crosses; nothing in the margins between.
 const thingAt = ({ lanes, arrows, steps, axis }, x, y) => {
-  const [far, arrow] = closestOf(arrows, (each) => distanceTo(each, x, y)) ?? [Infinity];
+  const away = ([, x0, y0, x1, y1]) => awayFrom({ x0, y0, x1, y1 }, x, y);
+  const [far, arrow] = closestOf(arrows, away) ?? [Infinity];
   if (far <= REACH) return arrow[0];
   if (axis[0] <= y && y <= axis[1]) {
     const [, step] = closestOf(steps, ([, px]) => Math.abs(px - x)) ?? [];
