@@ -18,7 +18,6 @@ from ..figures.timeline.sheet import followed_partition
 from ..figures.timeline.under_way import drawing_so_far, legend_so_far, low_enough, stops_in
 from ..plays.stage import Stage
 from ..rows.columns import MomentRow, Rows
-from ..rows.message_paths import marked_messages
 from ..rows.rows_of_stage import rows_of, rows_until
 from ..runs import Run
 from .controls.transport import divergence
@@ -142,10 +141,6 @@ class ViewModel:
     @property
     def followed(self) -> str:
         return followed_partition(self.options.get("partition"), self.rows)
-
-    def count_of_marked(self) -> int:
-        """How many messages of the run the picture marks where they arrive, if nobody asks."""
-        return len(marked_messages(self.rows, self.followed))
 
     def legend(self) -> dict[str, Any]:
         """What the signs in the pictures of this run mean."""

@@ -123,7 +123,7 @@ def test_what_names_no_offsets_is_no_attempt(answer: object) -> None:
 
 
 def test_each_business_can_bear_other_settings() -> None:
-    every = list(product(businesses.MIN_IN_SYNC, businesses.ACKS, businesses.UNCLEAN))
+    every = businesses.CHOICES
     bank, parcels, clicks = (
         [settings for settings in every if not businesses.complaint(business, settings)]
         for business in businesses.BUSINESSES

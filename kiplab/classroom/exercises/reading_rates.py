@@ -70,9 +70,8 @@ def demand_usual(answer: Mapping[Any, Any]) -> None:
             raise UnfitError(f"{problem}.") from None
         low, high = parameter_table.PARAMETERS[str(name)].usual
         if not low <= number <= high:
-            raise UnfitError(
-                f"{name} goes from {low:g} to {high:g} here: what is usual. {number:g} is not."
-            )
+            usual = f"from {low:g} to {high:g}"
+            raise UnfitError(f"{name} goes {usual} here: what is usual. {number:g} is not.")
 
 
 @cache

@@ -19,7 +19,8 @@ from .answers import BLANK, PARTS_MAX, PartsInOrder
 from .committed import PARTITION, state_of
 
 Settings = tuple[str, str, str]
-MIN_IN_SYNC, ACKS, UNCLEAN = ("1", "2", "3"), ("1", "all"), ("true", "false")
+CHOICES: tuple[Settings, ...] = (*product(("1", "2", "3"), ("1", "all"), ("true", "false")),)
+"""Every min.insync.replicas, acks and unclean.leader.election.enable."""
 NIGHTS = exercise("recovery/businesses").plays
 """What happens in each; `acks` is that of every producer."""
 
@@ -70,7 +71,7 @@ def night_play(night: str, settings: Settings) -> Stage:
 def bills() -> str:
     """What every choice of settings costs in the NIGHTS, a line each."""
     lines = ["min.insync  acks  unclean   lost in the nights   written while"]
-    for settings in product(MIN_IN_SYNC, ACKS, UNCLEAN):
+    for settings in CHOICES:
         outcomes = nights(settings)
         wanted, acks, unclean = settings
         gone = " ".join(f"{night.lost:4}" for night in outcomes)
@@ -107,12 +108,8 @@ def _words(text: str) -> list[str]:
 
 
 def _settings(part: str) -> Settings | None:
-    words = _words(part)
-    if len(words) != 3:
-        return None
-    wanted, acks, unclean = words
-    valid = wanted in MIN_IN_SYNC and acks in ACKS and unclean in UNCLEAN
-    return (wanted, acks, unclean) if valid else None
+    words = tuple(_words(part))
+    return next((settings for settings in CHOICES if settings == words), None)
 
 
 def complaint(business: Business, settings: Settings) -> str:

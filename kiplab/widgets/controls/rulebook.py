@@ -41,10 +41,11 @@ class Rulebook:
         self.release.options = tuple(_releases(mode))
         self.release.tooltip = _WHAT_RUNS[mode]
         self.kips = {kip: self._switch(kip, _chip(kip, mode)) for kip in SWITCHES[mode]}
-        self.guards = {
-            id: self._switch(id, _box(f"{id} ({g.kind}, {releases_in(mode, g)})", hint_of(g)))
-            for id, g in guards_of(mode).items()
-        }
+        self.guards: dict[str, Checkbox] = {}
+        for id, guard in guards_of(mode).items():
+            label = f"{id} ({guard.kind}, {releases_in(mode, guard)})"
+            box = checkbox(label, tooltip=hint_of(guard), margin="2px 2px 2px 10px")
+            self.guards[id] = self._switch(id, box)
         self.box.children = (self.release, *self.kips.values(), self.own)
         self.list.children = tuple(_in_groups(self.guards))
 
@@ -83,10 +84,6 @@ def _chip(kip: str, mode: Mode) -> Checkbox:
     words = switch_words(kip, mode)
     tooltip, short = f"{words}\n{clauses_of(kip, mode)}", words.partition(" (")[0]
     return ToggleButton(description=short, tooltip=tooltip, classes=("kiplab-rule",))
-
-
-def _box(words: str, tooltip: str) -> Checkbox:
-    return checkbox(words, tooltip=tooltip, margin="2px 2px 2px 10px")
 
 
 def _releases(mode: Mode) -> list[tuple[str, str]]:

@@ -12,6 +12,7 @@ import msgspec
 from ...plays.stage import Stage
 from ...rows.columns import Rows, api_name
 from ...rows.difference import NOTHING, differences, first_difference
+from ...rows.message_paths import marked_messages
 from ...rows.run_titles import titles
 from ...rows.view import kinds_in
 from ..elements.kinds import Container, PlotlyPicture, Slider, Style, ToggleButton
@@ -34,7 +35,8 @@ class MessageSwitch:
         watch(self.toggle, "value", lambda shown: change({"every_message": shown}))
 
     def show(self) -> None:
-        count, shown = self._view.count_of_marked(), self._view.options.get("every_message", False)
+        shown = self._view.options.get("every_message", False)
+        count = len(marked_messages(self._view.rows, self._view.followed))
         self.toggle.description = f"{count} messages: {'hide' if shown else 'show'}"
         self.toggle.value = shown
         self.box.children = (self.toggle,) if count else ()
