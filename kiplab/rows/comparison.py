@@ -35,17 +35,15 @@ def comparisons(runs: Sequence[Rows]) -> tuple[Comparison, ...]:
     )
 
 
-def differences_text(one: Rows, other: Rows, *, at: int | None = None) -> list[str]:
+def differences_text(one: Rows, other: Rows) -> list[str]:
     """A sentence on where the runs part, then one per moment and node that differs, in which the
-    first run's words come first. `at` as for `differences`, also below.
+    first run's words come first.
     """
-    opening = [_opening(one, other, titles((one, other)))] if at is None else []
     by_node: dict[tuple[int, str], list[str]] = {}
-    for d in differences(one, other, at=at):
+    for d in differences(one, other):
         by_node.setdefault((d.x, d.node), []).append(f"{d.field} {d.one} against {d.other}")
-    if not by_node:
-        return opening or [f"At {at}, the two runs are in the same state."]
-    return opening + [f"At {x}, {node}: {'; '.join(of)}." for (x, node), of in by_node.items()]
+    told = (f"At {x}, {node}: {'; '.join(of)}." for (x, node), of in by_node.items())
+    return [_opening(one, other, titles((one, other))), *told]
 
 
 def _opening(one: Rows, other: Rows, names: tuple[str, ...]) -> str:
@@ -57,33 +55,23 @@ def _opening(one: Rows, other: Rows, names: tuple[str, ...]) -> str:
 
 def _label(one: Rows, other: Rows, x: int) -> str:
     """What happens at `x`, in the words of the run that has it applicable."""
-    labels = [m.label for run in (one, other) for m in run.moments if m.x == x]
-    applicable = next((label for label in labels if "not applicable" not in label), "")
-    return f" ({applicable})" if applicable else ""
+    here = (m for run in (one, other) for m in run.moments if m.x == x and not m.was_left_out)
+    return next((f" ({m.label})" for m in here if m.label), "")
 
 
-def differences_html(
-    one: Rows, other: Rows, *, at: int | None = None, names: tuple[str, ...] = ()
-) -> str:
+def differences_html(one: Rows, other: Rows, *, names: tuple[str, ...] = ()) -> str:
     """A table with a caption and scoped headers, everything escaped; a sentence if there is
     nothing to list. `names` as for `titles`.
     """
-    shown, called = differences(one, other, at=at), titles((one, other), names)
-    if at is None:
-        when = _opening(one, other, called)
-    else:
-        when = f"What differs at {at}." if shown else differences_text(one, other, at=at)[0]
+    shown, called = differences(one, other), titles((one, other), names)
+    opening = _opening(one, other, called)
     if not shown:
-        return f"<p>{html.escape(when)}</p>"
-    return html_table(when, _heads(called), "".join(map(_line, shown)))
-
-
-def heads_of(one: Rows, other: Rows) -> tuple[str, ...]:
-    """The columns of the tables: moment, node, what, and the two runs by their titles."""
-    return _heads(titles((one, other)))
+        return f"<p>{html.escape(opening)}</p>"
+    return html_table(opening, _heads(called), "".join(map(_line, shown)))
 
 
 def _heads(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The columns of the tables: moment, node, what, and the two runs by their titles."""
     if names[0] == names[1]:
         names = (f"first, {names[0]}", f"second, {names[1]}")
     return ("moment", "where", "what", *names)
@@ -97,7 +85,7 @@ def _line(difference: Difference) -> str:
 
 
 def differences_frame(one: Rows, other: Rows, *, at: int | None = None) -> pd.DataFrame:
-    """The same as a pandas DataFrame, which shows its cells whole; columns as of `heads_of`.
+    """The same as a pandas DataFrame, which shows its cells whole; `at` as for `differences`.
 
     Raises MissingExtraError without pandas.
     """
@@ -105,4 +93,4 @@ def differences_frame(one: Rows, other: Rows, *, at: int | None = None) -> pd.Da
         from .sentence_table import Sentences
 
     records = [msgspec.structs.astuple(d) for d in differences(one, other, at=at)]
-    return Sentences.from_records(records, columns=list(heads_of(one, other)))
+    return Sentences.from_records(records, columns=list(_heads(titles((one, other)))))

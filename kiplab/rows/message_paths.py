@@ -144,11 +144,6 @@ def clause_of(guard: str | None) -> str:
     return f"{guarded.subject}: {guarded.clause}" if guarded is not None else ""
 
 
-def refusals(rows: Sequence[columns.MessageRow]) -> Iterator[columns.MessageRow]:
-    """The refused ones, in order of arrival."""
-    return iter(sorted((m for m in rows if m.fate == "refused"), key=lambda m: m.x_arrived or 0))
-
-
 # --- told messages --------------------------------------------------------------------------------
 
 

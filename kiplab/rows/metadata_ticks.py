@@ -33,13 +33,14 @@ def ticks(shots: Sequence[Snapshot]) -> Iterator[TickRow]:
                 # The facts that a record's replay reports come right after it.
                 following = _those(facts.Replayed, named[place + 1 :])
                 replayed = [fact for _, fact in following]
+                short = (_SHORT[type(fact)](fact) for fact in replayed if type(fact) in _SHORT)
                 yield TickRow(
                     x=shot.x,
                     offset=event.offset,
                     record=event.record,
                     version=event.version,
                     text=event.text,
-                    short=", ".join(dict.fromkeys(filter(None, map(_short, replayed)))),
+                    short=", ".join(dict.fromkeys(filter(None, short))),
                     partition=next((str(getattr(e, "partition", "")) for e in replayed), ""),
                     events=(id, *(other for other, _ in following)),
                 )
@@ -48,11 +49,6 @@ def ticks(shots: Sequence[Snapshot]) -> Iterator[TickRow]:
 def _those(kinds: Any, named: Sequence[Named]) -> list[Named]:
     """The leading events of these kinds."""
     return list(takewhile(lambda pair: isinstance(pair[1], kinds), named))
-
-
-def _short(event: Event) -> str:
-    short = _SHORT.get(type(event))
-    return short(event) if short is not None else ""
 
 
 def _elected(event: facts.LeaderElected) -> str:

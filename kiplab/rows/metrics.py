@@ -137,11 +137,6 @@ class _Handed(NamedTuple):
             return False
         return result.partition_epoch >= replica.partition_epoch
 
-    @property
-    def is_growing(self) -> bool:
-        """Whether the proposal had asked for more members."""
-        return len(self.state.proposed) > len(self.state.isr)
-
 
 def _handed(moment: snapshots.Moment) -> Iterator[tuple[BrokerId, _Handed]]:
     """What a delivered answer hands to the partitions of its broker. An error of the whole request
@@ -172,7 +167,8 @@ def _handed(moment: snapshots.Moment) -> Iterator[tuple[BrokerId, _Handed]]:
 def _changed(moment: snapshots.Moment, *, growing: bool) -> Iterator[BrokerId]:
     """Leaders whose proposal was adopted: one that asked for more members, or for fewer."""
     for node, handed in _handed(moment):
-        if handed.is_adopted and handed.is_growing is growing:
+        asked_for_more = len(handed.state.proposed) > len(handed.state.isr)
+        if handed.is_adopted and asked_for_more is growing:
             yield node
 
 

@@ -72,9 +72,9 @@ def summary(rows: columns.Rows) -> str:
     return " ".join([*parts, f"Verdict: {meta.sentence}."])
 
 
-def table(rows: columns.Rows, partition: str | None = None) -> tuple[list[str], list[list[str]]]:
+def table(rows: columns.Rows) -> tuple[list[str], list[list[str]]]:
     """(heads, lines): one line per moment, with the state that holds from it on."""
-    name = partition or rows.busiest
+    name = rows.busiest
     lanes = [columns.broker_lane(b) for b in rows.meta.brokers]
     heads = ["moment", "line", "what happens", *columns.STRIPS]
     body = []
@@ -83,14 +83,9 @@ def table(rows: columns.Rows, partition: str | None = None) -> tuple[list[str], 
         brokers = [_cell(rows, lane, moment.x, name) for lane in lanes]
         records = rows.text("records", "state", moment.x, name)
         line = str(moment.line or "")
-        log = " | ".join(log_at(rows, moment.x))
+        log = " | ".join(said for e in rows.events if e.x == moment.x for said in _log_of(e))
         body.append([str(moment.x), line, moment.label, *strips, *brokers, records, log])
     return [*heads, *lanes, "committed records", LOG], body
-
-
-def log_at(rows: columns.Rows, x: int) -> list[str]:
-    """The log lines of Kafka at a moment, line by line."""
-    return [line for e in rows.events if e.x == x for line in _log_of(e)]
 
 
 def _log_of(event: columns.EventRow, without: tuple[str, ...] = ()) -> list[str]:
@@ -98,9 +93,9 @@ def _log_of(event: columns.EventRow, without: tuple[str, ...] = ()) -> list[str]
     return [] if event.kind in without else [line for line in event.log.split("\n") if line]
 
 
-def table_text(rows: columns.Rows, partition: str | None = None) -> str:
+def table_text(rows: columns.Rows) -> str:
     """The table in aligned columns, for a terminal."""
-    heads, body = table(rows, partition)
+    heads, body = table(rows)
     # Lines of logs are wider than all else together, and the sentences have them.
     return aligned(heads[:-1], [line[:-1] for line in body])
 
@@ -240,11 +235,10 @@ def part(words: str, ids: str) -> str:
     return f'<span data-about="{ids}">{escape(words)}</span>'
 
 
-def table_html(rows: columns.Rows, partition: str | None = None, run: int = 0) -> str:
+def table_html(rows: columns.Rows, run: int = 0) -> str:
     """The table as HTML: a caption, column and row headers with their scope, everything escaped."""
-    name = partition or rows.busiest
-    heads, body = table(rows, partition)
-    caption = f"{rows.meta.title}: partition {name} and its brokers, step by step"
+    heads, body = table(rows)
+    caption = f"{rows.meta.title}: partition {rows.busiest} and its brokers, step by step"
     lines = (
         f'<tr data-about="{about((first,), run)}"><th scope="row">{escape(first)}</th>'
         + "".join(f"<td>{escape(cell)}</td>" for cell in rest)

@@ -11,7 +11,6 @@ from ..engine.truth import partition_of, registration_of, truth
 from ..protocol.facts import Destroyed, LifecycleChanged
 from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER, BrokerId, broker_list
 from ..protocol.log import Log, first_difference, holds
-from ..protocol.messages import IsrMember
 from ..protocol.registrations import LeaderRecoveryState, PartitionRegistration
 from ..protocol.replica import broker_state
 from . import zookeeper_spans
@@ -22,6 +21,7 @@ Losses = dict[str, list[tuple[int, Log]]]
 """By partition: at which x committed records were lost, and what was committed until then."""
 Downs = dict[tuple[int, int], tuple[str, str]]
 """(broker, x) -> (value, text) of the track "down"."""
+_OF_BROKER = ("uptime", "down", "fenced", "shutting down", "registered", "passed over")
 
 
 def spans(shots: Sequence[Snapshot]) -> Iterator[SpanRow]:
@@ -29,6 +29,8 @@ def spans(shots: Sequence[Snapshot]) -> Iterator[SpanRow]:
     start = shots[0].cluster
     names = [p.name for p in truth(start).partitions]
     reasons, lost = downs(shots), losses(shots)
+    of_broker = [(name, "") for name in _OF_BROKER]
+    of_broker += [(name, partition) for partition in names for name in ("role", "log")]
     for name in names:
         strips = [(strip, name) for strip in STRIPS]
         yield from tracks(shots, "partition", strips, partial(_partition, name))
@@ -39,14 +41,9 @@ def spans(shots: Sequence[Snapshot]) -> Iterator[SpanRow]:
         yield from zookeeper_spans.zookeeper_spans(shots)
     for node in start.brokers:
         read_all = partial(_broker, node.id, names, reasons, lost)
-        yield from tracks(shots, broker_lane(node.id), _broker_tracks(names), read_all)
+        yield from tracks(shots, broker_lane(node.id), of_broker, read_all)
     for name in names:
         yield from track(shots, "records", "state", _Records(name), name)
-
-
-def _broker_tracks(names: Iterable[str]) -> list[Track]:
-    own = ("uptime", "down", "fenced", "shutting down", "registered", "passed over")
-    return [*((track, "") for track in own), *((t, n) for n in names for t in ("role", "log"))]
 
 
 def _broker(
@@ -198,17 +195,13 @@ def _lacking(mine: Log, committed: Log) -> str:
 
 def _is_proposed(cluster: Cluster, state: PartitionRegistration, node: broker_state.Broker) -> bool:
     """Whether the sitting leader waits for an answer about this very incarnation of the broker."""
-    replica = replica_at(cluster, state.leader, state.name)
-    if replica is None or replica.leading is None or replica.leading.isr_state.sent is None:
+    replica, process = replica_at(cluster, state.leader, state.name), node.process
+    sent = None if replica is None or replica.leading is None else replica.leading.isr_state.sent
+    if process is None or sent is None:
         return False
-    return any(_is_incarnation(m, node) for m in replica.leading.isr_state.sent.isr)
-
-
-def _is_incarnation(member: IsrMember, node: broker_state.Broker) -> bool:
-    if member.broker != node.id or node.process is None:
-        return False
-    broker_epoch = member.observed if member.epoch == NO_BROKER_EPOCH else member.epoch
-    return broker_epoch in (NO_BROKER_EPOCH, node.process.epoch)
+    mine = (m for m in sent.isr if m.broker == node.id)
+    epochs = (m.observed if m.epoch == NO_BROKER_EPOCH else m.epoch for m in mine)
+    return any(epoch in (NO_BROKER_EPOCH, process.epoch) for epoch in epochs)
 
 
 def losses(shots: Sequence[Snapshot]) -> Losses:

@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any, cast, get_type_hints
 
 import msgspec
+from msgspec.structs import replace
 
 from ..engine.cluster import Cluster, Message
 from ..engine.explain import session_name
@@ -142,8 +143,8 @@ class _TreeWalk(msgspec.Struct, frozen=True):
             if place in OF_OTHER_MODES and getattr(struct, name) == _default(kind, name):
                 continue
             row = self.field(struct, name)
-            spliced = place in INLINE
-            rows += [_inside(row, child) for child in row.children] if spliced else [row]
+            inside = (replace(child, key=f"{row.key}.{child.key}") for child in row.children)
+            rows += inside if place in INLINE else [row]
         return tuple(rows)
 
     def field(self, struct: Any, name: str) -> StateNode:
@@ -189,10 +190,6 @@ class _TreeWalk(msgspec.Struct, frozen=True):
             short, place = _in_short(item), f"{owner}.{name}"
             rows.append(StateNode(key, label, short, field=place, children=self.fields(item)))
         return tuple(rows)
-
-
-def _inside(parent: StateNode, child: StateNode) -> StateNode:
-    return msgspec.structs.replace(child, key=f"{parent.key}.{child.key}")
 
 
 def _item_label(item: Any, name: str) -> str:

@@ -6,7 +6,7 @@ play's own moments stand in each column.
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import NamedTuple, TypedDict, TypeVar, Unpack
+from typing import NamedTuple, TypedDict, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -39,30 +39,14 @@ _LATER = {
 """What a message's row says before its fate is known."""
 
 
-class _Cut(TypedDict, total=False):
+class ViewOptions(TypedDict, total=False):
+    """What a figure can be told to show: the partition that it follows, and what `views` takes."""
+
     fold: bool | None
     kinds: Iterable[str] | None
     between: tuple[int, int] | None
-
-
-class ViewOptions(_Cut, total=False):
-    """What a figure can be told to show: the partition that it follows, and what `view` takes."""
-
     partition: str | None
     metrics: MetricChoice
-
-
-def view(rows: Rows, *, room: int | None = None, **cut: Unpack[_Cut]) -> Rows:
-    """The rows that a picture of this run is drawn from.
-
-    With `fold`, moments in which logs grow and nothing else happens become one column if there are
-    at least QUIET_MIN of them in a row; None folds only where there are more moments than a figure
-    has `room` for (None: room for all). `kinds` are the requests that get arrows, their replies
-    with them, by the names that plays use; None for all. `between` shows the moments from the first
-    number to the last, both included. Raises ValueError for a kind that there is none of, or a
-    range outside the run.
-    """
-    return views((rows,), room=room, **cut)[0]
 
 
 def views(
@@ -73,7 +57,15 @@ def views(
     between: tuple[int, int] | None = None,
     room: int | None = None,
 ) -> tuple[Rows, ...]:
-    """A view of each run, in columns that all of them share: folded is what is quiet in all."""
+    """The rows that a picture of these runs is drawn from, in columns that all of them share.
+
+    With `fold`, moments in which logs grow and nothing else happens in any run become one column if
+    there are at least QUIET_MIN of them in a row; None folds only where there are more moments than
+    a figure has `room` for (None: room for all). `kinds` are the requests that get arrows, their
+    replies with them, by the names that plays use; None for all. `between` shows the moments from
+    the first number to the last, both included. Raises ValueError for a kind that there is none of,
+    or a range outside the runs.
+    """
     rowses = [with_kinds(run, kinds) for run in runs]
     columns = columns_of(rowses, fold=fold, between=between, room=room)
     return tuple(through(run, columns) for run in rowses)
@@ -107,7 +99,7 @@ def columns_of(
     between: tuple[int, int] | None = None,
     room: int | None = None,
 ) -> Columns:
-    """(first x, last x) per column that pictures of all these runs share; else as for `view`."""
+    """(first x, last x) per column that pictures of all these runs share; else as for `views`."""
     longest = max(runs, key=lambda run: run.meta.end).meta
     first, last = _range(longest, between)
     singly = tuple((x, x) for x in range(first, last + 1))

@@ -8,7 +8,7 @@ from kiplab.figures.timeline.whole_runs import timeline
 from kiplab.rows.columns import Rows
 from kiplab.rows.message_paths import ARROWS_MAX, drawn_messages
 from kiplab.rows.rows_of_stage import rows_of, rows_until
-from kiplab.rows.view import view
+from kiplab.rows.view import views
 from kiplab.widgets.history_tree.playback import open_playback
 from tests.figures.boxes import covered, cut_off, texts, unreadable
 from tests.figures.long_runs import long_play, long_stage
@@ -50,7 +50,7 @@ def test_unfolded_the_numbers_thin_out(rows: Rows) -> None:
 
 
 def test_folding_makes_a_long_day_short(rows: Rows) -> None:
-    folded = view(rows)
+    folded = views((rows,))[0]
     assert folded.meta.end < rows.meta.end / 3
     assert sum(b - a + 1 for a, b in folded.meta.columns) == rows.meta.end
 

@@ -10,7 +10,6 @@ from kiplab.figures.drawing.theme import DARK, LIGHT, Theme
 from kiplab.figures.timeline.callouts import OUTCOME_SHARE
 from kiplab.figures.timeline.icons import CELLS, LATE, LOST
 from kiplab.figures.timeline.whole_runs import timeline
-from kiplab.rows.message_paths import refusals
 from kiplab.rows.view import until
 from tests.figures import small_plays as plays
 from tests.figures.boxes import scale, so_far, texts, words
@@ -128,7 +127,7 @@ def test_a_copy_is_a_double_line_and_a_lost_message_breaks_off_midway() -> None:
 
 def test_a_refusal_has_a_shield_at_the_receiver_and_a_diamond_where_the_sender_is_gone() -> None:
     rows = play(plays.MESSAGES)
-    (refused,) = refusals(rows.messages)
+    (refused,) = (m for m in rows.messages if m.fate == "refused")
     assert refused.previous_incarnation
     figure = timeline(rows, legend=False)
     found = shapes(figure, type="path", fillcolor=LIGHT.refused, line_color=LIGHT.refused)

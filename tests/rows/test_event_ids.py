@@ -3,7 +3,7 @@
 from kiplab.plays.transcript import event_lines
 from kiplab.rows.columns import MessageRow, Rows
 from kiplab.rows.rows_of_stage import rows_of
-from kiplab.rows.view import view
+from kiplab.rows.view import views
 from kiplab.runs import run
 
 
@@ -32,7 +32,7 @@ def test_a_message_knows_what_sent_it_and_what_became_of_it(lossy: Rows, saved: 
 
 
 def test_what_is_still_on_its_way_knows_only_what_sent_it(lossy: Rows) -> None:
-    flying = request(view(lossy, between=(0, 4)))
+    flying = request(views((lossy,), between=(0, 4))[0])
     assert (flying.began, flying.ended) == (request(lossy).began, ())
 
 
@@ -42,7 +42,7 @@ def test_a_tick_knows_its_record_and_what_that_changed(lossy: Rows) -> None:
 
 
 def test_a_mark_knows_its_event_and_a_view_leaves_it_that(lossy: Rows) -> None:
-    folded = view(lossy, between=(1, 9))
+    folded = views((lossy,), between=(1, 9))[0]
     assert {m.event for m in folded.marks} <= set(kinds(lossy))
     (cut,) = (m for m in folded.marks if m.kind == "destroyed")
     assert cut.event == "2.2"

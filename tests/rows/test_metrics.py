@@ -9,7 +9,7 @@ from kiplab.plays.library import names
 from kiplab.protocol.releases import RELEASES
 from kiplab.rows.columns import MetricRow, Rows
 from kiplab.rows.metrics import METRICS, Metric
-from kiplab.rows.view import until, view
+from kiplab.rows.view import until, views
 from kiplab.runs import run
 from tests.figures.small_plays import PAIR, TRIO, UNCLEAN, play
 from tests.kafka_14139 import rows_on
@@ -229,7 +229,7 @@ def test_an_entry_says_how_it_is_read_and_where_kafka_counts_it(metric: Metric) 
 
 def test_a_folded_column_has_the_value_of_its_last_moment() -> None:
     rows = run("epochs-twelve").rows()
-    seen = view(rows, fold=True)
+    seen = views((rows,), fold=True)[0]
     for x, (_, last) in enumerate(seen.meta.columns):
         assert _values(seen, x) == _values(rows, last)
 

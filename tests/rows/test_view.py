@@ -18,7 +18,7 @@ from kiplab.plays.runner import run_play
 from kiplab.protocol.features import parse_features
 from kiplab.rows.columns import Rows
 from kiplab.rows.rows_of_stage import rows_of, rows_until
-from kiplab.rows.view import busy, kinds_in, view, views
+from kiplab.rows.view import busy, kinds_in, views
 from kiplab.widgets.history_tree.playback import open_playback
 from tests.figures.boxes import covered, cut_off, move_cursor, so_far, words
 
@@ -56,7 +56,7 @@ def rows() -> Rows:
 
 @pytest.fixture(scope="module")
 def folded(rows: Rows) -> Rows:
-    return view(rows, fold=True)
+    return views((rows,), fold=True)[0]
 
 
 def texts(figure: Any) -> list[str]:
@@ -100,13 +100,13 @@ def test_events_and_messages_stay_to_be_told(rows: Rows, folded: Rows) -> None:
 
 
 def test_without_folding_the_rows_are_the_rows(rows: Rows) -> None:
-    assert view(rows, fold=False) is rows
+    assert views((rows,), fold=False)[0] is rows
     assert PictureOptions(width=980).views((rows,)) == (rows,)
-    assert PictureOptions(width=600).views((rows,)) == (view(rows, fold=True),)
+    assert PictureOptions(width=600).views((rows,)) == views((rows,), fold=True)
 
 
 def test_a_view_of_a_view_counts_the_moments_of_the_play(folded: Rows) -> None:
-    again = view(folded, fold=False, between=(4, 12))
+    again = views((folded,), fold=False, between=(4, 12))[0]
     assert again.meta.columns == folded.meta.columns[1:8]
 
 
@@ -155,11 +155,12 @@ def test_only_the_kinds_asked_for_get_arrows(rows: Rows) -> None:
     assert kinds_in(rows) == ("alter-partition",)
     assert any("AlterPartition" in text for text in texts(timeline(rows)))
     assert not any("AlterPartition" in text for text in texts(timeline(rows, kinds=("fetch",))))
-    assert {m.kind for m in view(rows, kinds=("fetch",)).messages} == {"fetch", "fetch-reply"}
+    (seen,) = views((rows,), kinds=("fetch",))
+    assert {m.kind for m in seen.messages} == {"fetch", "fetch-reply"}
 
 
 def test_without_its_arrow_a_moment_may_be_quiet(rows: Rows) -> None:
-    assert view(rows, kinds=()).meta.end <= view(rows).meta.end
+    assert views((rows,), kinds=())[0].meta.end <= views((rows,))[0].meta.end
 
 
 def test_an_unknown_kind_is_refused_by_naming_those_there_are(rows: Rows) -> None:
@@ -171,7 +172,7 @@ def test_an_unknown_kind_is_refused_by_naming_those_there_are(rows: Rows) -> Non
 
 
 def test_spans_are_cut_at_the_edges_with_their_state(rows: Rows) -> None:
-    seen = view(rows, fold=False, between=(6, 12))
+    seen = views((rows,), fold=False, between=(6, 12))[0]
     assert (seen.meta.end, seen.meta.number(0), seen.meta.number(6)) == (7, "6", "12")
     assert all(0 <= s.x0 < s.x1 <= 7 for s in seen.spans)
     (first, *_) = (s for s in seen.spans if (s.lane, s.track) == ("partition", "ISR"))
@@ -179,7 +180,7 @@ def test_spans_are_cut_at_the_edges_with_their_state(rows: Rows) -> None:
 
 
 def test_a_message_sent_before_comes_in_over_the_edge(rows: Rows) -> None:
-    seen = view(rows, fold=False, between=(14, 17))
+    seen = views((rows,), fold=False, between=(14, 17))[0]
     (entering,) = (m for m in seen.messages if m.x_sent < 0 and m.is_telling)
     assert (entering.x_sent, entering.x_arrived, entering.fate) == (-1, 2, "delivered")
     figure = timeline(rows, fold=False, between=(14, 17))
@@ -191,13 +192,13 @@ def test_a_message_sent_before_comes_in_over_the_edge(rows: Rows) -> None:
 
 
 def test_a_message_that_arrives_later_is_still_on_its_way(rows: Rows) -> None:
-    seen = view(rows, fold=False, between=(10, 14))
+    seen = views((rows,), fold=False, between=(10, 14))[0]
     (leaving,) = (m for m in seen.messages if m.is_telling)
     assert (leaving.x_arrived, leaving.fate, leaving.outcome) == (None, "in flight", "")
 
 
 def test_nothing_from_outside_the_range_is_told(rows: Rows) -> None:
-    seen = view(rows, fold=False, between=(6, 12))
+    seen = views((rows,), fold=False, between=(6, 12))[0]
     assert {e.x for e in seen.events} <= set(range(7))
     assert {m.x for m in seen.marks} <= set(range(7))
     assert [m.label for m in seen.moments] == [m.label for m in rows.moments[6:13]]

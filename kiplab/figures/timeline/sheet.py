@@ -39,7 +39,7 @@ class PictureOptions(msgspec.Struct, frozen=True, kw_only=True):
     `partition` is the one drawn, by default the one with the most events. `theme` is "light" or
     "dark". `width` is in pixels, at least 440, by default 980; `height` too, and is at least what
     the lanes need. With `until`, what comes after that moment is masked and the verdict hidden.
-    `fold`, `kinds` and `between` are as for `view.view`: quiet stretches folded (None: where there
+    `fold`, `kinds` and `between` are as for `view.views`: quiet stretches folded (None: where there
     is no room), messages of some kinds only, a range of moments. `metrics` draws Kafka's metrics
     below the lanes: those that move (True), all that this release has ("all"), or those that are
     named. `legend` explains the marks that occur, below the axis. `logs` draws the log of every
