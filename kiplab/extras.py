@@ -35,12 +35,6 @@ def install(extra: str) -> str:
     return f"pip install 'kiplab[{extra}]'"
 
 
-def extra_of(module: str) -> str | None:
-    """The extra that brings the package of a module; None if none does."""
-    package = module.partition(".")[0]
-    return next((extra for extra, packages in EXTRAS.items() if package in packages), None)
-
-
 @contextmanager
 def needed_by(what: str) -> Iterator[None]:
     """Imports for `what`, the subject of a sentence: ``with needed_by("a figure"): import plotly``.
@@ -50,10 +44,10 @@ def needed_by(what: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as missing:
-        extra = extra_of(missing.name or "")
+        package = str(missing.name).partition(".")[0]
+        extra = next((extra for extra, packages in EXTRAS.items() if package in packages), None)
         if extra is None:
             raise
-        package = str(missing.name).partition(".")[0]
         raise MissingExtraError(what, package, extra) from None
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from collections.abc import Callable, Iterable
 from errno import EACCES, EISDIR, ENOENT
@@ -101,8 +99,8 @@ class GuardMatrix(Matrix, frozen=True):
         a package that is not installed, OSError for a path that cannot be written, ValueError for a
         theme or a width that cannot be.
         """
-        from .figures.matrix_chart import matrix_drawing
-        from .pages.export import image
+        from .figures.matrix_chart import matrix_drawing, table
+        from .pages.export import csv_text, image
 
         target = check_target(path, theme)
         suffix = target.suffix.lower()
@@ -111,19 +109,11 @@ class GuardMatrix(Matrix, frozen=True):
         texts: dict[str, Callable[[], str]] = {
             ".html": lambda: self.to_html(theme=theme),
             ".json": lambda: f"{msgspec.json.encode(self.report()).decode()}\n",
-            ".csv": self._csv,
+            ".csv": lambda: csv_text(*table(self)),
             ".txt": self.text,
         }
         target.write_text(texts[suffix](), encoding="utf-8", newline="")
         return target
-
-    def _csv(self) -> str:
-        from .figures.matrix_chart import table
-
-        heads, body = table(self)
-        text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows([heads, *body])
-        return text.getvalue()
 
     def _repr_mimebundle_(self, **_: Any) -> Any:
         """The figure, a still image with words, and words."""

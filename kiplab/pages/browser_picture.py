@@ -111,7 +111,8 @@ def _outcome_of(picture: list[Any]) -> str:
 
     `picture` is plotly's data and layout, the file, kaleido's options for the one and the other.
     """
-    payload = msgspec.json.encode(picture, enc_hook=_as_list)
+    # Figures that kiplab did not make have numpy's arrays and numbers.
+    payload = msgspec.json.encode(picture, enc_hook=lambda value: value.tolist())
     with subprocess.Popen(
         [sys.executable, "-m", __name__],
         stdin=subprocess.PIPE,
@@ -138,11 +139,6 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             os.killpg(process.pid, signal.SIGKILL)
         else:  # Windows
             process.kill()
-
-
-def _as_list(value: Any) -> Any:
-    """numpy's arrays and numbers, in figures that kiplab did not make."""
-    return value.tolist()
 
 
 def main() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
@@ -76,15 +76,10 @@ def check_installed(path: str | os.PathLike[str]) -> None:
 
 
 def _html(path: Path, order: PageOrder) -> None:
-    if order.include_plotlyjs == "directory":
-        _plotlyjs_beside(path)
-    path.write_text(page_of(order), encoding="utf-8")
-
-
-def _plotlyjs_beside(path: Path) -> None:
     script = path.parent / "plotly.min.js"
-    if not script.exists():
+    if order.include_plotlyjs == "directory" and not script.exists():
         script.write_text(plotlyjs(), encoding="utf-8")
+    path.write_text(page_of(order), encoding="utf-8")
 
 
 def image(figure: go.Figure | Json, path: str | os.PathLike[str]) -> Path:
@@ -117,34 +112,27 @@ def _json(path: Path, order: PageOrder) -> None:
 
 
 def _csv(path: Path, order: PageOrder) -> None:
+    heads = ["features", *EventRow.__struct_fields__]
+    events = ((run.meta.features, event) for run in order.runs for event in run.events)
+    lines = ((features, *msgspec.structs.astuple(event)) for features, event in events)
+    path.write_text(csv_text(heads, lines), encoding="utf-8")
+
+
+def csv_text(heads: Iterable[str], lines: Iterable[Iterable[object]]) -> str:
+    """A table for a spreadsheet."""
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["features", *EventRow.__struct_fields__])
-    for run in order.runs:
-        for event in run.events:
-            writer.writerow([run.meta.features, *msgspec.structs.astuple(event)])
-    path.write_text(text.getvalue(), encoding="utf-8")
+    csv.writer(text, lineterminator="\n").writerows([heads, *lines])
+    return text.getvalue()
 
 
 def _txt(path: Path, order: PageOrder) -> None:
-    parts = [
-        f"{name}\n{'=' * len(name)}\n\n" + "\n".join(sentences(run)) + "\n\n" + table_text(run)
-        for name, run in named(order.runs)
+    (first, rows), *others = runs = named(order.runs)
+    told = [(name, [*sentences(run), "", table_text(run)]) for name, run in runs]
+    told += [
+        (f"{first} against {name}", [*differences_text(rows, run), ""]) for name, run in others
     ]
-    parts += [
-        f"{title}\n{'=' * len(title)}\n\n" + "\n".join(differences) + "\n"
-        for title, differences in _differences(order.runs)
-    ]
+    parts = ("\n".join([title, "=" * len(title), "", *lines]) for title, lines in told)
     path.write_text("\n".join(parts), encoding="utf-8")
-
-
-def _differences(runs: tuple[Rows, ...]) -> list[tuple[str, list[str]]]:
-    """(heading, sentences) for every run but the first."""
-    names = [name for name, _ in named(runs)]
-    return [
-        (f"{names[0]} against {name}", differences_text(runs[0], run))
-        for name, run in zip(names[1:], runs[1:], strict=True)
-    ]
 
 
 _WRITERS: dict[str, Callable[[Path, PageOrder], None]] = {

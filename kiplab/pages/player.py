@@ -8,6 +8,7 @@ import msgspec
 from ..figures.drawing.still_picture import rounded
 from ..figures.drawing.svg import Json
 from ..figures.timeline.mask import MASK_EDGE, PAD, shapes_at
+from ..figures.timeline.sheet import axis_rows
 from ..rows.columns import Rows
 from .page_files import page_file
 
@@ -75,7 +76,7 @@ def carried(
     if cursor is None or columns[0][0] == columns[-1][1]:
         return Carried(_pictures(drawings, range(0)), dark=dark)
     moments = range(columns[0][0], columns[-1][1] + 1)
-    labels = _labels(runs)
+    labels = {moment.x: moment.label for moment in axis_rows(runs).moments}
     return Carried(
         pictures=_pictures(drawings, moments),
         labels=tuple(labels.get(x, "") for x in moments),
@@ -149,16 +150,6 @@ def _step(drawing: Json, moment: int) -> PlayerStep:
     shapes = drawing["layout"]["shapes"]
     cursor = next(change for n, change in moved.items() if shapes[n].get("name") == "cursor")
     return PlayerStep(mask, cursor["x0"], not cursor["visible"])
-
-
-def _labels(runs: tuple[Rows, ...]) -> dict[int, str]:
-    """By moment, as on the axis: a line that does not apply in one run has the other's words."""
-    labels: dict[int, str] = {}
-    for run in sorted(runs, key=lambda run: -run.meta.end):
-        for moment in run.moments:
-            if "not applicable" in labels.get(moment.x, "not applicable"):
-                labels[moment.x] = moment.label
-    return labels
 
 
 def player(carried: Carried, id: str) -> str:

@@ -191,7 +191,6 @@ A struct that is not listed is named by its first field.
 NOTHING = {
     "Broker.process": "down",
     "Volatile.image": "none yet",
-    "IsrState.sent": "none",
     "Volatile.controller": "none yet",
     "RemoteReplica.epoch": "has not fetched yet",
 }

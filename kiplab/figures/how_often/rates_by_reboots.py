@@ -6,7 +6,7 @@ logarithmic axis: it stands on a strip of its own.
 
 from collections.abc import Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 import msgspec
@@ -204,13 +204,8 @@ def _line(panel: PlotPanel, one: DrawnLine) -> None:
 
 def seen_stretches(points: Sequence[RatePoint]) -> list[list[RatePoint]]:
     """Neighbours that were all seen: a line does not lead through what was not."""
-    pointses: list[list[RatePoint]] = [[]]
-    for point in points:
-        if point.estimate.is_seen:
-            pointses[-1].append(point)
-        else:
-            pointses.append([])
-    return [stretch for stretch in pointses if stretch]
+    groups = groupby(points, key=lambda point: point.estimate.is_seen)
+    return [list(stretch) for is_seen, stretch in groups if is_seen]
 
 
 def _card(line: RateLine, point: RatePoint) -> list[str]:

@@ -115,15 +115,11 @@ def draw_axis(
         canvas.text(x, middle, words, theme.muted, size=size, anchor="center")
     left = sum(bool(m.line and m.label) for m in rows.moments) - len(placed)
     if left:
-        names = first_fit(_left_out(left), canvas.sizes.left - 16, size)
+        said = f"{left} more on hover", f"{left} more", f"+{left}"
+        names = first_fit(said, canvas.sizes.left - 16, size)
         canvas.margin(top, names, theme.muted, size=size)
     _cards(canvas, happened, top)
     return first + sum(heights)
-
-
-def _left_out(count: int) -> tuple[str, ...]:
-    """What the margin says of labels that found no room, from long to short."""
-    return f"{count} more on hover", f"{count} more", f"+{count}"
 
 
 def draw_numbers(canvas: Canvas, meta: Meta, y: float, happened: Meta) -> None:

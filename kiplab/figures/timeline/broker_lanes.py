@@ -40,7 +40,7 @@ def draw_brokers(panel: Panel) -> None:
     draw_log_ends(panel)
     drawn = (
         *(("role", _role), ("fenced", _fence), ("role", _say_role), ("fenced", _say_fence)),
-        *(("shutting down", _shutting_down), ("passed over", _passed_over), ("down", _down)),
+        *(("shutting down", _say_power), ("passed over", _say_power), ("down", _down)),
     )
     for lane in panel.lanes.brokers:
         for track, draw in drawn:
@@ -235,20 +235,17 @@ def _say_fence(panel: Panel, span: SpanRow) -> None:
 # --- a process that shuts down or is gone ---------------------------------------------------------
 
 
-def _shutting_down(panel: Panel, span: SpanRow) -> None:
-    """The sign, and words; that the band is lower says the same."""
-    _say_power(panel, span, ("shutting down", "shuts down", ""), panel.canvas.theme.muted)
+_POWER = {
+    "shutting down": ("muted", ("shutting down", "shuts down", "")),
+    # A process that runs, and that the controller takes for one that shuts down.
+    "passed over": ("gone", ("never elected: taken for shutting down", "never elected", "")),
+}
 
 
-def _passed_over(panel: Panel, span: SpanRow) -> None:
-    """A process that runs, and that the controller takes for one that shuts down."""
-    texts = ("never elected: taken for shutting down", "never elected", "")
-    _say_power(panel, span, texts, panel.canvas.theme.gone)
-
-
-def _say_power(panel: Panel, span: SpanRow, texts: tuple[str, ...], color: str) -> None:
+def _say_power(panel: Panel, span: SpanRow) -> None:
     """⏻ and the longest words behind it that find room; at least the sign if there is any."""
-    canvas, size = panel.canvas, panel.canvas.sizes.small
+    canvas, size, (name, texts) = panel.canvas, panel.canvas.sizes.small, _POWER[span.track]
+    color = getattr(canvas.theme, name)
     first, last = round(canvas.px(span.x0)) + _PAD, round(canvas.px(span.x1))
     for text, y in product(texts, panel.lines(span.lane)):
         wide = _SIGN + (width_of(text, size) if text else 0)

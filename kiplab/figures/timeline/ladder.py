@@ -62,10 +62,7 @@ def ladder_drawing(runs_rows: Sequence[Rows], **options: Any) -> Json:
     name = sheets.followed_partition(picture.partition, *runs)
     differ = [first_difference(runs[0], run) for run in runs]
     rowses = picture.views(runs)
-    longest = max(rowses, key=lambda run: run.meta.end)
-    # A line that does not apply there has the words of a run in which it does.
-    spoken = {m.x: m for run in rowses for m in run.moments if not m.was_left_out}
-    axis = replace(longest, moments=tuple(spoken.get(m.x, m) for m in longest.moments))
+    axis = sheets.axis_rows(rowses)
     pixels = max(picture.width or sheets.WIDTH, sheets.WIDTH_MIN)
     sheet = Canvas(pixels, axis.meta.end, theme_of(picture.theme), SIZES, axis.meta.columns)
     top = sheets.draw_heading(sheet, axis)

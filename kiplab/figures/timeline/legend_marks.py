@@ -204,9 +204,7 @@ MARKS: tuple[Mark, ...] = (
         ("message duplicate", "⇉", "sent again", sample.arrow(duplicate=True)),
         ("message previous", "◇→", "sender gone", sample.arrow(previous_incarnation=True)),
         (
-            "message earlier incarnation",
-            "◇→",
-            "for an earlier incarnation",
+            *("message earlier incarnation", "◇→", "for an earlier incarnation"),
             sample.arrow(earlier_life=True),
         ),
     ),

@@ -26,15 +26,15 @@ class Stretch(NamedTuple):
     end: int
     mark: int | None = None
 
-    @property
-    def text(self) -> str:
-        """``LEO 110 · HW 100``."""
-        return f"LEO {self.end}" if self.mark is None else f"LEO {self.end} · HW {self.mark}"
-
 
 Uptime = list[Stretch]
 StretchChange = tuple[Stretch | None, Stretch]
 """Before and now; the first stretch of an incarnation has none before it."""
+
+
+def end_words(end: int | None, mark: int | None) -> str:
+    """``LEO 110 · HW 100``."""
+    return f"LEO {end}" if mark is None else f"LEO {end} · HW {mark}"
 
 
 def is_dense(canvas: Canvas) -> bool:
@@ -98,7 +98,7 @@ def _say(canvas: Canvas, change: StretchChange, y: float, taken: list[Box]) -> N
     half = size * 0.6
     only_mark = before is not None and before.end == now.end and now.mark is not None
     short = f"HW {now.mark}" if only_mark else f"LEO {now.end}"
-    for text, left in _places(canvas, now, (now.text, short)):
+    for text, left in _places(canvas, now, (end_words(now.end, now.mark), short)):
         room = Box(left - APART, y - half, left + width_of(text, size) + APART, y + half)
         if any(room.overlaps(other) for other in taken):
             continue
@@ -160,7 +160,7 @@ def _say_last(panel: Panel, lane: str, last: Stretch) -> None:
     """At the end of its line, over the band."""
     canvas, (y, _), size = panel.canvas, panel.lines(lane), SIZE
     at, taken = canvas.beside(last.x1, -APART), _taken(panel.canvas, y)
-    for text in (last.text, f"LEO {last.end}"):
+    for text in (end_words(last.end, last.mark), f"LEO {last.end}"):
         box = canvas.box_of(at, y, text, size, "right")
         room = Box(box.x0 - APART, y - size * 0.4, box.x1, y + size * 0.4)
         if not any(room.overlaps(other) for other in taken):

@@ -29,6 +29,7 @@ from . import icons
 from .client_lanes import margin_name
 from .hover_cards import folded
 from .lanes import Panel
+from .log_ends import end_words
 from .mask import from_moment
 
 TITLE = "where the logs part"
@@ -152,16 +153,11 @@ def _say_end(place: LogPlace, side: LogSide, top: float) -> None:
     that is another.
     """
     canvas, size, left = place.canvas, place.canvas.sizes.small, place.left + GUTTER
-    texts = f"LEO {side.end}", _end_words(side)
+    texts = f"LEO {side.end}", end_words(side.end, side.mark)
     said = first_fit(texts[:: -1 if side.mark != place.block.mark else 1], place.right - left, size)
     y = top + size * LINE_HEIGHT / 2
     canvas.plate(canvas.box_of(canvas.at(left), y, said, size), canvas.theme.paper, 2)
     place.text(left, y, said, canvas.theme.muted)
-
-
-def _end_words(side: LogSide) -> str:
-    """``LEO 110 · HW 100``."""
-    return f"LEO {side.end}" + ("" if side.mark is None else f" · HW {side.mark}")
 
 
 def _draw_mark(place: LogPlace, mark: int, ends: tuple[float, float]) -> None:
@@ -266,7 +262,8 @@ def _draw_side(place: LogPlace, side: LogSide, top: float) -> None:
         x, name = canvas.at(place.px(side.cut)), place.name("cut")
         canvas.line(x, top - 3, x, low + 3, canvas.theme.gone, width=3, name=name)
     heading = f"{side.holder}, at {place.rows.meta.number(place.block.x)}"
-    card = folded([heading, side_words(side), *([] if side.end is None else [_end_words(side)])])
+    ends = [] if side.end is None else [end_words(side.end, side.mark)]
+    card = folded([heading, side_words(side), *ends])
     for share in (0.2, 0.5, 0.8):
         at = canvas.at(place.left + (place.right - place.left) * share)
         canvas.card(at, top + CELL / 2, card)

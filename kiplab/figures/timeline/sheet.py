@@ -91,10 +91,10 @@ def axis_rows(runs: Sequence[Rows]) -> Rows:
     """The axis' rows: of the run that got furthest, a line that is not applicable there in the
     words of one in which it is.
     """
-    first, *rest = sorted(runs, key=lambda run: -run.meta.end)
-    others = {m.x: m for run in rest for m in run.moments}
-    moments = tuple(others.get(m.x, m) if m.was_left_out else m for m in first.moments)
-    return replace(first, moments=moments)
+    longest = max(runs, key=lambda run: run.meta.end)
+    spoken = {m.x: m for run in reversed(runs) for m in run.moments if not m.was_left_out}
+    moments = tuple(spoken.get(m.x, m) if m.was_left_out else m for m in longest.moments)
+    return replace(longest, moments=moments)
 
 
 def draw_heading(canvas: Canvas, rows: Rows) -> float:
