@@ -53,7 +53,7 @@ def about_lines(answer: FleetAnswer) -> list[str]:
     lines = [
         answer.study.about,
         f"{answer.partition_years:,.0f} partition-years over {scenarios},"
-        f" {fleet_words.mode_words(answer.study.mode)} mode, under {sets}.",
+        f" {fleet_words.MODE_WORDS[answer.study.mode]} mode, under {sets}.",
         sampling_words(answer),
         "" if answer.finished else "The study is not finished: what is here is what it has so far.",
         "Much of it rests on numbers that nobody has published: kiplab.fleet.PARAMETERS says of"
@@ -87,7 +87,7 @@ def checks_in(answer: FleetAnswer) -> fleet_words.PlotTable:
         for one in checked
     ]
     return fleet_words.PlotTable(
-        f"Who checks this number, in {fleet_words.mode_words(answer.study.mode)} mode",
+        f"Who checks this number, in {fleet_words.MODE_WORDS[answer.study.mode]} mode",
         ("what", "metric", "who checks it", "comparisons"),
         lines,
     )
@@ -130,7 +130,7 @@ def checks_by_mode() -> fleet_words.PlotTable:
         (fleet_words.metric_words(name), name, *(words[mode].get(name, _ABSENT) for mode in modes))
         for name in COUNTED
     ]
-    heads = ("what", "metric", *(f"in {fleet_words.mode_words(mode)} mode" for mode in modes))
+    heads = ("what", "metric", *(f"in {fleet_words.MODE_WORDS[mode]} mode" for mode in modes))
     return fleet_words.PlotTable("Every metric, and who ought to know it", heads, lines)
 
 

@@ -72,7 +72,8 @@ def carried(
     What is shown at first is what the first shows: all of it, unless it was drawn with `until`.
     There are no labels, and nothing can be stepped, where the picture has no mask to be moved.
     """
-    columns, cursor = _columns(drawings[0]), _cursor(drawings[0])
+    columns, shapes = _columns(drawings[0]), drawings[0]["layout"].get("shapes", ())
+    cursor = next((shape for shape in shapes if shape.get("name") == "cursor"), None)
     if cursor is None or columns[0][0] == columns[-1][1]:
         return Carried(_pictures(drawings, range(0)), dark=dark)
     moments = range(columns[0][0], columns[-1][1] + 1)
@@ -90,11 +91,6 @@ def _columns(drawing: Json) -> Sequence[Sequence[int]]:
     """The first and last moment in each column of a picture; one column for one that has none."""
     meta = drawing["layout"].get("meta") or {}
     return meta.get("columns") or [(x, x) for x in range(meta.get("end", 1))]
-
-
-def _cursor(drawing: Json) -> Json | None:
-    shapes = drawing["layout"].get("shapes", ())
-    return next((shape for shape in shapes if shape.get("name") == "cursor"), None)
 
 
 def _pictures(drawings: Sequence[Json], moments: range) -> tuple[PlayerPicture, ...]:

@@ -41,15 +41,12 @@ def _readings(shots: Sequence[Snapshot]) -> Iterator[dict[_Key, int]]:
     for shot in shots:
         for move in shot.moves:
             counts.update(_marks(move))
-        yield _reading(shot.cluster, counts, read_before)
-
-
-def _reading(cluster: Cluster, counts: Counter[_Key], read_before: _Read) -> dict[_Key, int]:
-    readings = {key: counts[key] for key in _once(read_before, cluster, METRICS, _counting)}
-    readings |= _once(read_before, cluster, truth(cluster), _of_controller)
-    for node in cluster.brokers:
-        readings |= _once(read_before, cluster, node, partial(_of_broker, node))
-    return readings
+        cluster = shot.cluster
+        readings = {key: counts[key] for key in _once(read_before, cluster, METRICS, _counting)}
+        readings |= _once(read_before, cluster, truth(cluster), _of_controller)
+        for node in cluster.brokers:
+            readings |= _once(read_before, cluster, node, partial(_of_broker, node))
+        yield readings
 
 
 def _once(

@@ -111,21 +111,15 @@ def sizes_of(width: int, brokers: int = 2, *, low: float | None = None) -> Sizes
     sizes = LARGE if is_large else NARROW if width < NARROW_BELOW else WIDE
     tile, band = LOWER.get(min(brokers, max(LOWER)), (0, 0))
     lower = msgspec.structs.replace(sizes, tile=sizes.tile - tile, band=sizes.band - band)
-    return lowered(lower, sizes, low) if low else lower
-
-
-def lowered(sizes: Sizes, full: Sizes, low: float) -> Sizes:
-    """`sizes` lowered by the share `low` of what there is between them and the lowest of their set,
-    whose lanes are as ever in `full`.
-    """
-    tile, _ = LOWER[max(LOWER)]
-    air = 1 - (1 - LOWEST_AIR) * low
+    if not low:
+        return lower
+    (lowest, _), air = LOWER[max(LOWER)], 1 - (1 - LOWEST_AIR) * low
     return msgspec.structs.replace(
-        sizes,
+        lower,
         strip=floor(sizes.strip - LOWEST_STRIP * low),
         gap=floor(sizes.gap * air),
-        tile=floor(sizes.tile - (sizes.tile - full.tile + tile) * low),
-        band=floor(sizes.band - (sizes.band - full.band + LOWEST_BAND) * low),
+        tile=floor(lower.tile - (lowest - tile) * low),
+        band=floor(lower.band - (LOWEST_BAND - band) * low),
         air=air,
     )
 

@@ -9,7 +9,8 @@ from ...rows.sentences import html_table
 
 NO_KIPS = "none"
 COUNTERFACTUAL = "counterfactual"
-_MODES = {"kraft": "KRaft", "zookeeper": "ZooKeeper"}
+MODE_WORDS = {"kraft": "KRaft", "zookeeper": "ZooKeeper"}
+"""Who keeps the metadata, as Kafka writes it."""
 _METRICS = {
     "stale_join": "A stale replica joins the ISR",
     "stale_join_after_crash": "A stale replica joins after a crash",
@@ -26,11 +27,6 @@ _METRICS = {
     "stale_metadata_us": "Time with stale metadata",
     "recovery_us": "Time in recovery",
 }
-
-
-def mode_words(mode: str) -> str:
-    """``KRaft``: who keeps the metadata, as Kafka writes it."""
-    return _MODES[mode]
 
 
 def metric_words(metric: str) -> str:

@@ -61,22 +61,14 @@ def ground(color: str, half: float = 5) -> Draw:
 
 def upright(share: float, color: str, width: float, half: float = 5) -> Draw:
     """A line from the top to the bottom."""
-
-    def draw(swatch: Swatch) -> None:
-        x, y = swatch.at(share), swatch.y
-        swatch.canvas.line(x, y - half, x, y + half, swatch.color(color), width=width)
-
-    return draw
+    return lambda s: s.canvas.line(
+        s.at(share), s.y - half, s.at(share), s.y + half, s.color(color), width=width
+    )
 
 
 def across(y: float, color: str, **stroke: Any) -> Draw:
     """A line from the left to the right, `y` pixels below the middle."""
-
-    def draw(swatch: Swatch) -> None:
-        ends = swatch.at(0), swatch.y + y, swatch.at(1), swatch.y + y
-        swatch.canvas.line(*ends, swatch.color(color), **stroke)
-
-    return draw
+    return lambda s: s.canvas.line(s.at(0), s.y + y, s.at(1), s.y + y, s.color(color), **stroke)
 
 
 def bracket(y: float, color: str) -> Draw:
