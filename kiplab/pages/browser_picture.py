@@ -91,9 +91,8 @@ def draw_in_browser(drawing: Json, size: tuple[int, int], path: Path) -> None:
     """
     browser = require_browser()
     kind = path.suffix.lower().removeprefix(".")
-    opts = {"format": kind, "width": size[0], "height": size[1], "scale": SCALE}
-    if kind == "svg":
-        opts["scale"] = 1
+    scale = 1 if kind == "svg" else SCALE
+    opts = {"format": kind, "width": size[0], "height": size[1], "scale": scale}
     # Without this, kaleido's page asks a server on the internet for MathJax.
     kopts = {"path": browser, "mathjax": False}
     path.touch()  # a path that cannot be written is found before a browser is started

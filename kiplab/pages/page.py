@@ -71,7 +71,6 @@ class PageOrder(NamedTuple):
 def page(
     rows: Rows | Sequence[Rows],
     *,
-    figure: go.Figure | None = None,
     include_plotlyjs: bool | str = True,
     theme: str = AUTO,
     width: int | None = None,
@@ -83,12 +82,11 @@ def page(
     for a page that needs nothing else, "directory" for one with plotly.min.js beside it, False for
     one whose surroundings load plotly.js; other values raise ValueError. `theme` is "light",
     "dark", or "auto" for the one that the reader's system asks for. The picture is scrolled
-    sideways where it has no room, and without a `width` it is drawn for small screens too. `figure`
-    is shown in place of the one that the rows make; the player needs one made by `timeline`, `twin`
-    or `ladder`, a theme "auto" a light one. `partition`, `fold`, `kinds`, `between` and `metrics`
-    are as for `timeline`; sentences and tables are about the whole run in any case.
+    sideways where it has no room, and without a `width` it is drawn for small screens too.
+    `partition`, `fold`, `kinds`, `between` and `metrics` are as for `timeline`; sentences and
+    tables are about the whole run in any case.
     """
-    return page_of(PageOrder(runs_of(rows), figure, include_plotlyjs, theme, width, options))
+    return page_of(PageOrder(runs_of(rows), None, include_plotlyjs, theme, width, options))
 
 
 def page_of(order: PageOrder) -> str:
@@ -117,7 +115,6 @@ def fragment(
     rows: Rows | Sequence[Rows],
     *,
     id: str | None = None,
-    figure: go.Figure | None = None,
     include_plotlyjs: bool | str = False,
     theme: str = "light",
     width: int | None = None,
@@ -133,7 +130,7 @@ def fragment(
     id = f"kiplab-{uuid4().hex[:8]}" if id is None else id
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", id):
         raise ValueError(f"{id!r} cannot be an id: take a letter, then letters, digits, - and _")
-    order = PageOrder(runs_of(rows), figure, include_plotlyjs, theme, width, options)
+    order = PageOrder(runs_of(rows), None, include_plotlyjs, theme, width, options)
     return _embedded(order, order.drawings(), id, f"{id}.step")
 
 
@@ -174,8 +171,7 @@ def plotlyjs() -> str:
     """The script that pages carry. Raises MissingExtraError without plotly."""
     with needed_by("a page"):
         from plotly.offline import get_plotlyjs
-    script: str = get_plotlyjs()
-    return script
+    return str(get_plotlyjs())
 
 
 def runs_of(rows: Rows | Sequence[Rows]) -> tuple[Rows, ...]:

@@ -198,14 +198,14 @@ def _state(rows: Rows, lane: str, partition: str, x: int) -> str:
 
 def _cells(
     ranges: Ranges, leader: Ranges, lost: tuple[tuple[int, int], ...], committed: int
-) -> Iterator[LogCell]:
+) -> list[LogCell]:
     """Cut where the leader's log parts from it, where losses begin and end, and where what is
     `committed` ends.
     """
     edges = {o for _, first, end in leader for o in (first, end)} | {o for r in lost for o in r}
     edges.add(committed)
     start = min((first for _, first, _ in leader), default=0)
-    last: LogCell | None = None
+    cells: list[LogCell] = []
     for epoch, first, end in ranges:
         ends = sorted({first, end, *(o for o in edges if first < o < end)})
         for a, b in pairwise(ends):
@@ -214,14 +214,11 @@ def _cells(
             )
             gone = not has and any(f <= a and b <= t for f, t in lost)
             cell = LogCell(a, b, epoch, has, gone, has and b <= committed)
-            if last is not None and (last.end, *last[2:]) == (a, *cell[2:]):
-                last = last._replace(end=b)
-                continue
-            if last is not None:
-                yield last
-            last = cell
-    if last is not None:
-        yield last
+            if cells and cells[-1][1:] == (a, *cell[2:]):
+                cells[-1] = cells[-1]._replace(end=b)
+            else:
+                cells.append(cell)
+    return cells
 
 
 # --- log rows -------------------------------------------------------------------------------------

@@ -47,11 +47,9 @@ def titles(runs: Sequence[Rows], names: Sequence[str] = ()) -> tuple[str, ...]:
 
 def as_specified(guards: Set[str]) -> str:
     """The KIP of which these are all that it wants and no release does, if they are several."""
-    subjects = (id.split(".")[0] for id in guards)
-    subjects_alone = (
-        s for s in sorted(subjects) if len(wanted_by(s)) > 1 and wanted_by(s) == guards
-    )
-    return next((f"KIP-{s}" for s in subjects_alone), "")
+    wanted = {s: wanted_by(s) for s in sorted(id.split(".")[0] for id in guards)}
+    alone = (s for s, ids in wanted.items() if len(ids) > 1 and ids == guards)
+    return next((f"KIP-{s}" for s in alone), "")
 
 
 def wanted_by(subject: str) -> frozenset[str]:

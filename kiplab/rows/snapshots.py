@@ -23,17 +23,13 @@ from ..protocol.zookeeper.zookeeper_controller import BrokerChannel, ZooKeeperCo
 from .columns import SpanRow
 
 
-class Moment:
+class Moment(msgspec.Struct, frozen=True, dict=True):
     """A move, the cluster before it, and the events that followed with their ids."""
 
-    def __init__(
-        self,
-        before: Cluster,
-        step: Recorded,
-        named: Sequence[tuple[str, Event]] = (),
-        sent_for: Mapping[MessageName, BrokerEpoch] = MappingProxyType({}),
-    ) -> None:
-        self.before, self.step, self.named, self.sent_for = before, step, named, sent_for
+    before: Cluster
+    step: Recorded
+    named: Sequence[tuple[str, Event]] = ()
+    sent_for: Mapping[MessageName, BrokerEpoch] = MappingProxyType({})
 
     def code(self, node: int) -> CodeVersion:
         """The version of the code whose wording `node` uses."""

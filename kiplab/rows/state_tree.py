@@ -80,7 +80,7 @@ def changed(before: StateNode, after: StateNode) -> tuple[Change, ...]:
 def _keeper(cluster: Cluster, walk: _TreeWalk) -> StateNode:
     """The controller; or ZooKeeper, which is no part of Kafka and has no release of it."""
     key, node, place = "controller", CONTROLLER, "Features.metadata_version"
-    label, release = LABELS[place], [_release(cluster, CONTROLLER)]
+    label, release = "metadata version", [_release(cluster, CONTROLLER)]
     if cluster.features.mode is Mode.ZOOKEEPER:
         key, node, label, release = "zookeeper", ZOOKEEPER, "inter.broker.protocol.version", []
     version = StateNode("metadata_version", label, cluster.features.metadata_version, field=place)

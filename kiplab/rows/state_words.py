@@ -18,7 +18,6 @@ LABELS = {
     "Controller.checks_from_ms": "looks for silent brokers from (ms)",
     "Controller.active_since_ms": "active since (ms)",
     "Contact.epoch": "broker epoch",
-    "Features.metadata_version": "metadata version",
     "Registration.epoch": "broker epoch",
     "Registration.record_offset": "offset of its RegisterBrokerRecord",
     "HeartbeatState.metadata_offset": "metadata offset it reported",

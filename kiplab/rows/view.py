@@ -67,7 +67,11 @@ def views(
     or a range outside the runs.
     """
     rowses = [with_kinds(run, kinds) for run in runs]
-    columns = columns_of(rowses, fold=fold, between=between, room=room)
+    first, last = _range(max(rowses, key=lambda run: run.meta.end).meta, between)
+    columns = tuple((x, x) for x in range(first, last + 1))
+    if fold or (fold is None and room is not None and len(columns) > room):
+        loud = set[int]().union(*map(busy, rowses))
+        columns = tuple(_folded(columns, loud))
     return tuple(through(run, columns) for run in rowses)
 
 
@@ -90,23 +94,6 @@ def kinds_in(rows: Rows) -> tuple[str, ...]:
 
 
 # --- which columns ------------------------------------------------------------------------------
-
-
-def columns_of(
-    runs: Sequence[Rows],
-    *,
-    fold: bool | None,
-    between: tuple[int, int] | None = None,
-    room: int | None = None,
-) -> Columns:
-    """(first x, last x) per column that pictures of all these runs share; else as for `views`."""
-    longest = max(runs, key=lambda run: run.meta.end).meta
-    first, last = _range(longest, between)
-    singly = tuple((x, x) for x in range(first, last + 1))
-    if fold is None:
-        fold = room is not None and len(singly) > room
-    loud = set[int]().union(*map(busy, runs))
-    return tuple(_folded(singly, loud)) if fold else singly
 
 
 def _range(meta: Meta, between: tuple[int, int] | None) -> tuple[int, int]:

@@ -128,15 +128,11 @@ def _no_controller(moment: Moment, *, newer: bool) -> Iterable[str]:
 
 
 def _in_vain(answer: messages.ControlledShutdownResponse, code: CodeVersion) -> Iterable[str]:
-    listed = f"[{', '.join(map(_remaining, answer.remaining))}]"
-    left = listed if code >= (2, 5) else ",".join(answer.remaining)
+    parts = ((topic_of(name), name.rpartition("-")[2]) for name in answer.remaining)
+    named = (f"RemainingPartition(topicName='{t}', partitionIndex={n})" for t, n in parts)
+    left = f"[{', '.join(named)}]" if code >= (2, 5) else ",".join(answer.remaining)
     yield f"Remaining partitions to move: {left}"
     yield f"Error from controller: {answer.error.name}"
-
-
-def _remaining(partition: str) -> str:
-    number = partition.rpartition("-")[2]
-    return f"RemainingPartition(topicName='{topic_of(partition)}', partitionIndex={number})"
 
 
 def _in_vain_3_4(answer: messages.ControlledShutdownResponse) -> Iterable[str]:

@@ -127,15 +127,11 @@ def _document(layout: Json, styles: Styles, body: str, is_described: bool) -> st
 
 def _joined(drawn: Iterable[Drawn]) -> Iterator[str]:
     """Neighbours of one style as one path: nothing that lies between them changes its place."""
-    pending: list[Drawn] = []
-    for item in [*drawn, Drawn("", "", "-")]:
-        if pending and (item.element or item.style != pending[0].style):
-            yield f'<path class="{pending[0].style}" d="{"".join(p.path for p in pending)}"/>'
-            pending = []
-        if not item.element:
-            pending.append(item)
-        elif item.element != "-":
-            yield item.element
+    for (style, is_whole), group in groupby(drawn, key=lambda one: (one.style, bool(one.element))):
+        if is_whole:
+            yield from (one.element for one in group)
+        else:
+            yield f'<path class="{style}" d="{"".join(one.path for one in group)}"/>'
 
 
 def across(layout: Json, reference: str) -> Callable[[float], float]:

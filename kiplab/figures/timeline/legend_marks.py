@@ -111,11 +111,7 @@ def legend_words(rows: Rows, partition: str = "") -> list[tuple[str, str]]:
 
 
 def occurring(
-    rows_list: Sequence[Rows],
-    partition: str = "",
-    *,
-    growing: bool = False,
-    beside: bool = False,
+    rows_list: Sequence[Rows], partition: str = "", *, growing: bool = False, beside: bool = False
 ) -> list[Mark]:
     """The entries that occur in any of these runs, in the table's order; `beside` is for pictures
     with the logs beside the lanes.
