@@ -64,10 +64,8 @@ def find_chromium() -> str | None:
         *(shutil.which(name) for name in CHROMIUM_NAMES),
         *MACOS_CHROMIUM,
     ]
-    for candidate in candidates:
-        if candidate and Path(candidate).is_file():
-            return candidate
-    return _playwright_chromium()
+    there = (path for path in candidates if path and Path(path).is_file())
+    return next(there, None) or _playwright_chromium()
 
 
 def _playwright_chromium() -> str | None:

@@ -16,7 +16,7 @@ from ..engine.history import Recorded
 from ..protocol import facts, ids
 from ..protocol.replica.client_reads import CONSUMER_FETCH, END_OF_EPOCH, LIST_OFFSETS
 from ..protocol.replica.produce import DELETE_RECORDS, PRODUCE
-from .columns import MessageRow, Rows, lane_of, offsets
+from .columns import MessageRow, Rows, offsets
 from .message_paths import clause_of, compared_words
 from .snapshots import Snapshot
 
@@ -40,7 +40,7 @@ class ClientAnswer(NamedTuple):
     request: str
     fate: str
     outcome: str
-    node: int
+    node: ids.BrokerId
     error: str = ""
 
 
@@ -73,13 +73,10 @@ def _of_step(step: Recorded, events: Sequence[tuple[str, Event]], x: int) -> Ite
 
 def _client(step: Recorded, event: Event) -> str:
     """Who asked: as the fact says, or as the move does; empty for what no client asked."""
-    named = _named(event)
-    if named:
-        return named
     if isinstance(event, facts.Appended) and not isinstance(step.move, moves.Produce):
         # A producer with a name gets an answer, at once or later.
-        return ""
-    return _named(step.move) or _NAMELESS.get(type(step.move), "")
+        return _named(event)
+    return _named(event) or _named(step.move) or _NAMELESS.get(type(step.move), "")
 
 
 def _named(event: Any) -> str:
@@ -117,7 +114,7 @@ def _row(client: str, client_told: ClientAnswer, event: Event, id: str, x: int) 
         name=f"{client_told.request} of {client} at {id}",
         kind=client_told.request,
         sender=client,
-        receiver=NOBODY if client_told.node == ids.NO_LEADER else lane_of(client_told.node),
+        receiver=NOBODY if client_told.node == ids.NO_LEADER else ids.node_name(client_told.node),
         x_sent=x,
         x_arrived=x,
         fate=client_told.fate,

@@ -13,7 +13,6 @@ from typing import Literal
 
 import msgspec
 
-from ..protocol.ids import BrokerId, node_name
 from ..protocol.messages import BODIES, asked_by
 
 Columns = tuple[tuple[int, int], ...]
@@ -365,11 +364,6 @@ def api_name(kind: str) -> str:
 def offsets(first: int, last: int) -> str:
     """One offset, or from the first to the last of many; both are inclusive."""
     return f"offset {first}" if first == last else f"offsets {first}–{last}"
-
-
-def lane_of(node: int) -> str:
-    """The lane of a node: ``"broker 2"``, ``"controller"`` or ``"client"``."""
-    return node_name(BrokerId(node))
 
 
 def plural(count: int, noun: str) -> str:

@@ -50,13 +50,10 @@ def _opening(one: Rows, other: Rows, names: tuple[str, ...]) -> str:
     first = first_difference(one, other)
     if first is None:
         return f"{names[0]} and {names[1]} do not differ at any moment."
-    return f"{names[0]} and {names[1]} first differ at {first}{_label(one, other, first)}."
-
-
-def _label(one: Rows, other: Rows, x: int) -> str:
-    """What happens at `x`, in the words of the run that has it applicable."""
-    here = (m for run in (one, other) for m in run.moments if m.x == x and not m.was_left_out)
-    return next((f" ({m.label})" for m in here if m.label), "")
+    # What happens there, in the words of a run in which it is applicable.
+    here = (m for run in (one, other) for m in run.moments if m.x == first and not m.was_left_out)
+    label = next((f" ({m.label})" for m in here if m.label), "")
+    return f"{names[0]} and {names[1]} first differ at {first}{label}."
 
 
 def differences_html(one: Rows, other: Rows, *, names: tuple[str, ...] = ()) -> str:

@@ -37,10 +37,8 @@ def first_difference(one: Rows, other: Rows) -> int | None:
     What requests carry is not compared, nor whether a broker knows its epoch: that differs long
     before it makes a difference.
     """
-    for x in range(max(one.meta.end, other.meta.end)):
-        if _seen(one, x) != _seen(other, x):
-            return x
-    return None
+    moments = range(max(one.meta.end, other.meta.end))
+    return next((x for x in moments if _seen(one, x) != _seen(other, x)), None)
 
 
 def _seen(rows: Rows, x: int) -> set[Hashable]:

@@ -10,7 +10,7 @@ from ..engine.cluster import Cluster, MessageName, broker
 from ..engine.events import Delivered, Dropped, Event, Sent
 from ..protocol.facts import Compared, IsrChanged, Refused
 from ..protocol.guards import GUARDS
-from ..protocol.ids import NO_LEADER, BrokerId, broker_list
+from ..protocol.ids import NO_LEADER, BrokerId, broker_list, node_name
 from ..protocol.messages import ANSWERED, BODIES, Against, ApiRequest, FetchRequest, asked_by
 from ..protocol.messages.replication_messages import AlterPartitionItem, AlterPartitionRequest
 from . import columns, operator_log
@@ -61,8 +61,8 @@ def _sent(event: Sent | Delivered | Dropped, x: int, move: Moment) -> columns.Me
     return columns.MessageRow(
         name=str(name),
         kind=name.kind,
-        sender=columns.lane_of(name.sender),
-        receiver=columns.lane_of(event.receiver),
+        sender=node_name(name.sender),
+        receiver=node_name(event.receiver),
         x_sent=x,
         x_arrived=None,
         fate="in flight",

@@ -7,12 +7,12 @@ from itertools import pairwise
 
 from ..engine.cluster import Cluster
 from ..engine.truth import truth
-from ..protocol.ids import CONTROLLER, BrokerId
+from ..protocol.ids import CONTROLLER, BrokerId, node_name
 from ..protocol.registrations import partition
 from ..protocol.releases import RELEASES, CodeVersion
 from ..protocol.replica.broker_parts import process_of
 from ..protocol.replica.broker_state import Broker
-from .columns import MetricRow, Rows, lane_of
+from .columns import MetricRow, Rows
 from .metrics import METRICS, Led, Metric
 from .snapshots import Moment, Snapshot, stretches
 
@@ -32,7 +32,7 @@ def metric_rows(shots: Sequence[Snapshot]) -> Iterator[MetricRow]:
         for node in sorted(nodes[metric.name]):
             values = (reading.get((metric.name, node)) for reading in readings)
             for x0, x1, value in stretches(zip(xs, values, strict=True), xs[-1] + 1):
-                yield MetricRow(metric.name, metric.kind, lane_of(node), x0, x1, value)
+                yield MetricRow(metric.name, metric.kind, node_name(node), x0, x1, value)
 
 
 def _readings(shots: Sequence[Snapshot]) -> Iterator[dict[_Key, int]]:

@@ -15,10 +15,10 @@ from ..engine.truth import truth
 from ..extras import needed_by
 from ..plays import verdict
 from ..plays.stage import Stage
-from ..protocol.ids import CONTROLLER
+from ..protocol.ids import CONTROLLER, BrokerId, node_name
 from . import log_blocks, message_paths, metadata_ticks, metric_readings, operator_log, step_labels
 from .client_requests import client_requests
-from .columns import EventRow, Meta, Rows, lane_of
+from .columns import EventRow, Meta, Rows
 from .marks import marks
 from .snapshots import LogLine, Snapshot, snapshots
 from .spans import spans
@@ -129,4 +129,4 @@ def _event(
 def _node(event: Event) -> str:
     """Where it happened: the receiver of a message, the node of a fact; else the controller."""
     named = (getattr(event, field, None) for field in ("receiver", "node", "broker"))
-    return next((lane_of(node) for node in named if isinstance(node, int)), "controller")
+    return next((node_name(BrokerId(id)) for id in named if isinstance(id, int)), "controller")

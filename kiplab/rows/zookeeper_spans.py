@@ -47,12 +47,8 @@ def _is_passed_over(id: ids.BrokerId, process: Volatile, cluster: Cluster) -> bo
     """A controller forgets who shuts down when it sees the broker go: not if it never sees it."""
     address = controller_of(cluster)
     controller = None if address is None else state_of(cluster, address)
-    leaving = process.lifecycle is Lifecycle.PENDING_CONTROLLED_SHUTDOWN
-    return (
-        not leaving
-        and isinstance(controller, ZooKeeperController)
-        and id in controller.shutting_down
-    )
+    is_named = isinstance(controller, ZooKeeperController) and id in controller.shutting_down
+    return is_named and process.lifecycle is not Lifecycle.PENDING_CONTROLLED_SHUTDOWN
 
 
 def controller_in_zookeeper(shot: Snapshot) -> Reading:

@@ -13,7 +13,7 @@ from kiplab.figures.how_often import measured_rate, verification_chart
 from kiplab.figures.how_often import number_words as numbers
 from kiplab.figures.how_often import rates_by_reboots as rates
 from kiplab.figures.how_often.delay_map import color_scale, map_chart, once_a_year
-from kiplab.figures.how_often.first_loss_survival import loss_share, loss_words, survival_chart
+from kiplab.figures.how_often.first_loss_survival import loss_words, survival_chart
 from kiplab.figures.how_often.fleet_words import plot_table_html, set_words, sets_words
 from kiplab.figures.how_often.losses_by_cause import cause_total, causes_chart, causes_in_order
 from kiplab.figures.how_often.measured_rate import NOT_REACHED, never, rate_of, rate_words, unseen
@@ -279,8 +279,8 @@ def test_a_falling_rate_puts_the_higher_value_on_the_left() -> None:
 
 
 def test_the_probability_of_a_loss_is_one_minus_what_is_left() -> None:
-    assert loss_share(0.1, 10) == pytest.approx(0.6321, abs=1e-4)
-    assert loss_share(1e-18, 10) == pytest.approx(1e-17)
+    assert loss_words(rate_of(0.1, 0.1, 0.1), 10) == "63 %"
+    assert loss_words(rate_of(1e-18, 1e-18, 1e-18), 10) == "1.0×10⁻¹⁵ %"
 
 
 def test_survival_never_tells_a_mean_time() -> None:

@@ -39,16 +39,10 @@ class FleetOfSize(msgspec.Struct, frozen=True, kw_only=True):
     remark: str = ""
 
 
-def loss_share(rate: float, years: float) -> float:
-    """The probability of at least one in so many years."""
-    return -expm1(-rate * years)
-
-
 def loss_words(measured_rate: MeasuredRate, years: float) -> str:
     """``23 % (18 to 29 %)``; of what was never seen what it is at most."""
-    low, likely, high = (
-        loss_share(r, years) for r in (measured_rate.low, measured_rate.rate, measured_rate.high)
-    )
+    rates = measured_rate.low, measured_rate.rate, measured_rate.high
+    low, likely, high = (-expm1(-rate * years) for rate in rates)
     match measured_rate.certainty:
         case Certainty.SEEN:
             between = share_range_words(low, high)

@@ -51,7 +51,7 @@ def _on_rows(
     most = canvas.unit * rows - 6
     labels: list[Label] = []
     for n, (x, text) in enumerate(texts):
-        room = min(most, _to_the_edge(canvas, x))
+        room = min(most, 2 * (canvas.edge - canvas.px(x)))
         fits = _wrapped(text, room, canvas.sizes.small, shortened)
         if fits is None:
             return None
@@ -67,17 +67,13 @@ def _as_many_as_fit(
     ends = [canvas.px(0) - ROOM_MAX / 2] * rows_max
     for x, text in wanted:
         for row, end in enumerate(ends):
-            room = min(2 * (canvas.px(x) - end - 4), _to_the_edge(canvas, x), ROOM_MAX)
+            px = canvas.px(x)
+            room = min(2 * (px - end - 4), 2 * (canvas.edge - px), ROOM_MAX)
             fitted = _wrapped(text, room, size, shortened=True)
             if fitted is not None and fitted.count("<br>") < 2:
-                ends[row] = canvas.px(x) + width_of(fitted, size) / 2
+                ends[row] = px + width_of(fitted, size) / 2
                 yield Label(x, fitted, row)
                 break
-
-
-def _to_the_edge(canvas: Canvas, x: int) -> float:
-    """How wide words in the middle of which `x` is may be on this sheet."""
-    return 2 * (canvas.edge - canvas.px(x))
 
 
 def _wrapped(label: str, room: float, size: float, shortened: bool) -> str | None:

@@ -54,9 +54,8 @@ def drawing_so_far(
         bottom = draw_legend(canvas, marks, bottom + 4)
     told = summary(now) + metric_names.words(here)
     if picture.logs:
-        told += (
-            f" Logs: {'; '.join(map(side_words, logs_at(here, name, here.meta.end - 1).sides))}."
-        )
+        sides = logs_at(here, name, here.meta.end - 1).sides
+        told += f" Logs: {'; '.join(map(side_words, sides))}."
     drawing = canvas.drawing(bottom + 10 * air, told)
     drawing["layout"]["meta"]["places"] = places
     return drawing
