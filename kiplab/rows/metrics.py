@@ -28,7 +28,7 @@ from ..engine.cluster import broker
 from ..engine.truth import Truth, truth
 from ..protocol import errors, facts, messages
 from ..protocol.ids import CONTROLLER, NO_LEADER, BrokerId
-from ..protocol.registrations import PartitionRegistration, partition
+from ..protocol.registrations import partition
 from ..protocol.releases import CodeVersion, Mode, Release
 from ..protocol.replica.broker_state import IsrState, Replica, replica_of
 from . import columns, snapshots
@@ -105,18 +105,14 @@ def _elected_uncleanly(moment: snapshots.Moment) -> Iterator[BrokerId]:
     Source: ControllerMetricsChanges.handlePartitionChange and
     PartitionRegistration.electionWasClean, 3.9 and 4.0; TopicDelta.updateElectionStats, 4.1 to 4.3.
     """
-    after = truth(moment.step.cluster).partitions
+    after, code = truth(moment.step.cluster).partitions, moment.code(CONTROLLER)
     elected = {e.partition for e in moment.step.events if isinstance(e, facts.LeaderElected)}
     for old in truth(moment.before).partitions:
         new = partition(after, old.name) if old.name in elected else None
-        if new is not None and _was_unclean(old, new, moment.code(CONTROLLER)):
-            yield CONTROLLER
-
-
-def _was_unclean(old: PartitionRegistration, new: PartitionRegistration, code: CodeVersion) -> bool:
-    if code >= (4, 1):
-        return bool(new.recovery) and not old.recovery
-    return new.leader != NO_LEADER and new.leader not in old.isr
+        if new is not None:
+            was_outside = new.leader != NO_LEADER and new.leader not in old.isr
+            if (new.recovery and not old.recovery) if code >= (4, 1) else was_outside:
+                yield CONTROLLER
 
 
 # --- ISRs that leaders asked for ------------------------------------------------------------------
