@@ -71,6 +71,7 @@ class PageOrder(NamedTuple):
 def page(
     rows: Rows | Sequence[Rows],
     *,
+    figure: go.Figure | None = None,
     include_plotlyjs: bool | str = True,
     theme: str = AUTO,
     width: int | None = None,
@@ -83,10 +84,10 @@ def page(
     one whose surroundings load plotly.js; other values raise ValueError. `theme` is "light",
     "dark", or "auto" for the one that the reader's system asks for. The picture is scrolled
     sideways where it has no room, and without a `width` it is drawn for small screens too.
-    `partition`, `fold`, `kinds`, `between` and `metrics` are as for `timeline`; sentences and
-    tables are about the whole run in any case.
+    `figure`, made by `timeline`, `twin` or `ladder`, is shown in place of the rows' own. Options
+    are as for `timeline`; sentences and tables are about the whole run in any case.
     """
-    return page_of(PageOrder(runs_of(rows), None, include_plotlyjs, theme, width, options))
+    return page_of(PageOrder(runs_of(rows), figure, include_plotlyjs, theme, width, options))
 
 
 def page_of(order: PageOrder) -> str:
@@ -115,6 +116,7 @@ def fragment(
     rows: Rows | Sequence[Rows],
     *,
     id: str | None = None,
+    figure: go.Figure | None = None,
     include_plotlyjs: bool | str = False,
     theme: str = "light",
     width: int | None = None,
@@ -130,7 +132,7 @@ def fragment(
     id = f"kiplab-{uuid4().hex[:8]}" if id is None else id
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", id):
         raise ValueError(f"{id!r} cannot be an id: take a letter, then letters, digits, - and _")
-    order = PageOrder(runs_of(rows), None, include_plotlyjs, theme, width, options)
+    order = PageOrder(runs_of(rows), figure, include_plotlyjs, theme, width, options)
     return _embedded(order, order.drawings(), id, f"{id}.step")
 
 

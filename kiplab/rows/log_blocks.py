@@ -135,7 +135,7 @@ def _words(rows: Rows, partition: str, x: int) -> str:
     here = [m for m in rows.marks if m.x == x and m.partition == partition]
     words = [f"{mark.lane} {mark.text}" for mark in here if mark.kind == "truncated"]
     words += ["unclean election" for mark in here if mark.kind == "unclean"]
-    return [*words, rows.moments[x].label][0]
+    return [*words, *(m.label for m in rows.moments if m.x == x), ""][0]
 
 
 # --- the logs at a moment -----------------------------------------------------------------------

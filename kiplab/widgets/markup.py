@@ -114,7 +114,7 @@ def note(text: str, *, alarm: bool = False) -> str:
         return ""
     role, edge = ("alert", "#d55e00") if alarm else ("status", "#0072b2")
     return (
-        f'<div class="kiplab-note" role="{role}" style="border-left:5px solid {edge};'
+        f'<div class="kiplab-note" role="{role}" tabindex="0" style="border-left:5px solid {edge};'
         f'padding:4px 12px;line-height:1.5;color:{INK}">{escape(text)}</div>'
     )
 
