@@ -30,9 +30,7 @@ def add_timeline_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--theme", default="auto", metavar="NAME", help="light or dark; else a page is its reader's"
     )
-    parser.add_argument(
-        "--light", action="store_true", help="a small page, with plotly.min.js beside it"
-    )
+    parser.add_argument("--light", action="store_true", help="a page with plotly.min.js beside it")
     parser.epilog = (
         "--compare FEATURES, given last, puts a second run under the first: in one word"
         " (--compare 3.5-903) or as options (--compare --kafka 3.5 --off 903). Given two or three"

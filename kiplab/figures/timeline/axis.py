@@ -112,8 +112,7 @@ def draw_axis(
     left = sum(bool(m.line and m.label) for m in rows.moments) - len(placed)
     if left:
         said = f"{left} more on hover", f"{left} more", f"+{left}"
-        names = first_fit(said, canvas.sizes.left - 16, size)
-        canvas.margin(top, names, theme.muted, size=size)
+        canvas.margin(top, first_fit(said, canvas.sizes.left - 16, size), theme.muted, size=size)
     _cards(canvas, happened, top)
     return first + sum(heights)
 
