@@ -134,13 +134,13 @@ def test_steps_within_the_run_need_no_kernel(hands: Hands) -> None:
     hands.from_the_play(0)
     expect(hands.lab.locator(".kiplab-reel")).to_have_attribute("data-steps", "12")
     with nobody_answers():
-        for label, step in (("Step", 1), ("Step", 2), ("Back", 1), ("Last", 11), ("Step", 11)):
+        for label, step in (("Step", 1), ("Step", 2), ("Back", 1), ("Last", 11)):
             hands.lab.get_by_role("button", name=label, exact=True).click(force=True)
             expect(hands.verdict).to_contain_text(f"Step {step} of 11")
         expect(hands.lab.get_by_label("step", exact=True)).to_have_value("11")
         hands.lab.get_by_label("step", exact=True).fill("6")
         expect(hands.verdict).to_contain_text("Step 6 of 11")
-        expect(hands.verdict).to_contain_text("▲ harm")
+        expect(hands.verdict).to_contain_text("■ harm")
         expect(hands.lab.get_by_role("button", name="Last", exact=True)).to_be_enabled()
         words = hands.lab.locator(PICTURE).first.evaluate(WRITTEN)
     hands.look()
@@ -557,9 +557,14 @@ def test_the_picture_shows_what_is_chosen(hands: Hands) -> None:
     hands.tick("Metrics an operator would see", True)
     expect(arrow).to_contain_text("UnderReplicatedPartitions")
     hands.tick("Metrics an operator would see", False)
+    hands.press("Logs")
+    expect(arrow).not_to_contain_text("Logs at step")
+    hands.press("Logs")
+    expect(arrow).to_contain_text("Logs at step")
     hands.press("Show everything")
     expect(arrow).to_contain_text("AlterPartition v2")
     hands.press("What the picture shows")
+    hands.press("Now: the gap")
 
 
 def test_the_run_is_told_in_words(hands: Hands) -> None:

@@ -136,7 +136,7 @@ def test_what_is_broken_as_the_play_begins_needs_no_search() -> None:
         ({"rain": 1}, ExploreError, "it has writes (1 by default)"),
         ({"writes": -1}, ExploreError, "expected 0 to"),
         ({"writes": "2"}, ExploreError, "expected 0 to"),
-        ({"property": "luck"}, ExploreError, "no-committed-record-lost"),
+        ({"property": "luck"}, ExploreError, "electable-holds-committed"),
         ({"property": ()}, ExploreError, "expected one or more of no-committed-record-lost"),
         ({"property": 5}, ExploreError, "property is 5; expected one or more of"),
         ({"property": (5,)}, ExploreError, "there is no property 5"),

@@ -221,7 +221,7 @@ def test_where_nothing_breaks_there_is_nothing_to_minimise() -> None:
         kiplab.minimise("isr-two-of-three")
     with pytest.raises(PlayError, match="a run that breaks logs-match"):
         kiplab.minimise("kafka-14139", "logs-match")
-    with pytest.raises(ExploreError, match="no-committed-record-lost"):
+    with pytest.raises(ExploreError, match="electable-holds-committed"):
         kiplab.minimise("kafka-14139", "luck")
 
 

@@ -170,9 +170,11 @@ class Button(Element):
         self.click = action
         super().__init__(**traits)
 
-    def receive(self, name: str, _value: Any) -> None:
-        """A press; one that was on its way when the button was switched off comes too late."""
-        if name == "press" and not self.disabled:
+    def receive(self, name: str, value: Any) -> None:
+        """A press, with where that led; one that was on its way when the button was switched off,
+        or led elsewhere, comes too late.
+        """
+        if name == "press" and not self.disabled and (value or "") == self.leads:
             self.click()
 
 

@@ -16,7 +16,7 @@ const paintButton = (element, part) => {
 };
 
 const pressable = {
-  make({ act }) { return buttonOf(() => act("press")); },
+  make({ act }) { return buttonOf((element) => act("press", element.dataset.kiplabLeads)); },
   paint(element, part) {
     paintButton(element, part);
     element.classList.toggle("kiplab-primary", part.button_style === "primary");
