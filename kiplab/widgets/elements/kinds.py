@@ -171,9 +171,7 @@ class Button(Element):
         super().__init__(**traits)
 
     def receive(self, name: str, value: Any) -> None:
-        """A press, with where that led; one that was on its way when the button was switched off,
-        or led elsewhere, comes too late.
-        """
+        """A press, with where it led: too late if the button is off by now, or leads elsewhere."""
         if name == "press" and not self.disabled and (value or "") == self.leads:
             self.click()
 

@@ -39,6 +39,7 @@ const reelOf = ({ tree, paint, element, ask, outbox, renew }) => {
   };
   const turn = () => {
     sheets.clear();
+    delete element(id)?.dataset.steps;
     isAsked = false;
     ({ edition, at } = reel());
   };
