@@ -29,10 +29,7 @@ _KERNEL = "python3"
 # the kernel says is sent at once.
 _EXTENSIONS = ("kiplab.pages.saved_notebooks", "kiplab.classroom.jupyter_hooks")
 # The layout of a student who has left none: the list of files is folded, a lab has the window.
-_FIRST_LAYOUT = {
-    "data": {"layout-restorer:data": {"left": {"collapsed": True, "visible": True}}},
-    "metadata": {"id": "default"},
-}
+_FIRST_LAYOUT = {"layout-restorer:data": {"left": {"collapsed": True, "visible": True}}}
 _SERVER_SETTINGS = {"ServerApp": {"jpserver_extensions": dict.fromkeys(_EXTENSIONS, True)}}
 
 
@@ -86,7 +83,8 @@ def write_first_layout(workspaces: Path) -> None:
 
     kept = WorkspacesManager(str(workspaces))
     if not kept.load("default")["data"]:
-        kept.save("default", msgspec.json.encode(_FIRST_LAYOUT).decode())
+        workspace = {"data": _FIRST_LAYOUT, "metadata": {"id": "default"}}
+        kept.save("default", msgspec.json.encode(workspace).decode())
 
 
 def write_kernel(data: Path) -> None:

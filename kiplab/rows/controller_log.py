@@ -4,7 +4,7 @@ Each function gives the lines of one kind of event, in the words of the release 
 runs. Where Kafka logs nothing, there is nothing.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from ..engine.cluster import Cluster
 from ..engine.events import Delivered
@@ -117,17 +117,27 @@ def _change(name: str, moment: Moment) -> str:
 
 
 def broker_changed(event: facts.BrokerChanged, moment: Moment) -> Iterator[LogLine]:
+    words = _CHANGES.get(event.change)
+    return iter(()) if words is None else words(event.broker, moment)
+
+
+def _broker_fenced(id: BrokerId, moment: Moment) -> Iterator[LogLine]:
     """Only where its session ended: a fence that it asked for is the heartbeat's to say.
 
     Left out: from 4.0 on this is said once more of a broker that is fenced already.
     """
-    if event.change is facts.BrokerChange.FENCED and moment.delivered is None:
-        registration = registration_of(moment.before, event.broker)
+    if moment.delivered is None:
+        registration = registration_of(moment.before, id)
         says_epoch = registration is not None and moment.code(CONTROLLER) >= (4, 0)
         epoch = f" at epoch {registration.epoch}" if registration and says_epoch else ""
-        text = f"Fencing broker {event.broker}{epoch} because its session has timed out."
+        text = f"Fencing broker {id}{epoch} because its session has timed out."
         yield LogLine("controller", "INFO", REPLICATION, text)
         yield from _changing("handleBrokerFenced", moment)
+
+
+_CHANGES: dict[facts.BrokerChange, Callable[[BrokerId, Moment], Iterator[LogLine]]] = {
+    facts.BrokerChange.FENCED: _broker_fenced
+}
 
 
 def delivered(event: Delivered, moment: Moment) -> Iterator[LogLine]:

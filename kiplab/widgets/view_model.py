@@ -201,13 +201,16 @@ class Reel(Element):
     ) -> None:
         self._sheet, self._go = sheet, go
         self._about: tuple[object, ...] = ()
+        self._since = 0
         super().__init__(moves=moves, sheets={})
 
     def show(self, at: int, stops: tuple[int, ...], about: tuple[object, ...]) -> None:
-        """Stand on step `at`. With other values in `about` than before the steps are others."""
+        """Stand on step `at`. `about` is the look and the run: another has other pictures."""
         if about != self._about:
-            self._about = about
             self.edition += 1
+            if about[1:] != self._about[1:]:
+                self._since = self.edition
+            self._about = about
             self.sheets = {}
         self.at, self.last, self.stops = at, stops[-1], stops
 
@@ -219,11 +222,9 @@ class Reel(Element):
     def receive(self, name: str, value: Any) -> None:
         """A page has gone to a step, or wants some; `value` begins with the edition it knows."""
         edition, *steps = map(int, value)
-        if edition != self.edition:
-            return
-        if name == "at":
+        if name == "at" and edition >= self._since:
             self._go(steps[0])
-        elif name == "sheets":
+        elif name == "sheets" and edition == self.edition:
             pool = Pool()
             packed = {str(step): self._packed(pool, step) for step in steps if step <= self.last}
             # Steps that are asked for once more are sent once more.

@@ -174,7 +174,8 @@ def check_order(answer: object) -> Verdict:
         return _why_safe(stage), {"token": tokens.encode(play)}
     (gone, *_) = lost(stage)
     # Not even KIP-903 would have saved the records of the last replica.
-    key = "last replica" if verdict(_run(play, parse_features("3.5"))) == "loss" else "lost"
+    newer = verdict(_run(play, parse_features("3.5")))
+    key = "last replica" if newer == "loss" else "lost"
     return key, {"first": gone["first"], "last": gone["last"], "token": tokens.encode(play)}
 
 
