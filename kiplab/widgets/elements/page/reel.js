@@ -41,7 +41,7 @@ const reelOf = ({ tree, paint, element, ask, outbox, renew }) => {
     sheets.clear();
     delete element(id)?.dataset.steps;
     isAsked = false;
-    ({ edition, at } = reel());
+    ({ edition, at } = isAhead() ? { ...reel(), at } : reel());
   };
   // What is shown stays as it is here, whatever a patch has said of it.
   const without = ([part, traits]) => {
@@ -85,6 +85,7 @@ const reelOf = ({ tree, paint, element, ask, outbox, renew }) => {
     },
     // What is to be drawn of a patch that the tree has already.
     left(patch) {
+      if (!id) this.begin(); // A panel that waited for something has its reel since this patch.
       const mine = patch[id];
       if (mine?.edition !== undefined && mine.edition !== edition) turn();
       if (mine?.sheets) keep(mine.sheets);
