@@ -1,5 +1,4 @@
-// Goes from step to step of a run without the kernel, which has sent what is shown at each and hears
-// where one stands. What the kernel says of a position that was left meanwhile is not shown.
+// Goes from step to step without the kernel, which has sent what is shown and hears where one stands.
 const AT_ONCE = 4;
 const AROUND = 40;
 
@@ -74,7 +73,9 @@ const reelOf = ({ tree, paint, element, ask, outbox, renew }) => {
     },
     // Whether what was done to a part is a move to a step that is here: then it is made.
     takes(part, name, value) {
-      if (tree().parts[part].leads) return false;
+      // After a move that the kernel has to make it makes the next ones too, in their order.
+      const asked = Object.keys(reel()?.moves ?? {}).some((each) => outbox().carries(each, name));
+      if (asked || tree().parts[part].leads) return false;
       const move = ["press", "value"].includes(name) && reel()?.moves[part];
       const to = move && TARGETS[move](reel(), at, value);
       if (!sheets.has(to)) return false;
