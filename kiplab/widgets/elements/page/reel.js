@@ -74,8 +74,8 @@ const reelOf = ({ tree, paint, element, ask, outbox, renew }) => {
     // Whether what was done to a part is a move to a step that is here: then it is made.
     takes(part, name, value) {
       // After a move that the kernel has to make it makes the next ones too, in their order.
-      const asked = Object.keys(reel()?.moves ?? {}).some((each) => outbox().carries(each, name));
-      if (asked || tree().parts[part].leads) return false;
+      const isKernels = Object.keys(reel()?.moves ?? {}).some((each) => outbox().carries(each, name));
+      if (isKernels || tree().parts[part].leads) return false;
       const move = ["press", "value"].includes(name) && reel()?.moves[part];
       const to = move && TARGETS[move](reel(), at, value);
       if (!sheets.has(to)) return false;
