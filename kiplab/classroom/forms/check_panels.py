@@ -4,6 +4,7 @@ What a sheet has says the exercise's entry in exercises.toml. A page that has no
 check in words: both keep the same attempts.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from html import escape
 
@@ -26,7 +27,7 @@ _EVENTS = "crash\u00a01;\u00a0expire\u00a01"
 _LETTER = {name: letter for letter, name in LETTERS.items()}
 
 
-class CheckPanel(QuestionPanel):
+class CheckPanel(QuestionPanel, ABC):
     """A question with a button that judges what is filled in; `checked` is the last verdict."""
 
     def __init__(self, id: str) -> None:
@@ -40,9 +41,9 @@ class CheckPanel(QuestionPanel):
         self._judge(self.answer)
 
     @property
+    @abstractmethod
     def answer(self) -> object:
         """What is filled in, as `kiplab.check` reads it."""
-        raise NotImplementedError
 
     def _judge(self, answer: object) -> Checked:
         self.checked = check(self.exercise.id, answer)
@@ -93,17 +94,14 @@ def _field(name: str, field: str) -> Iterator[Checkbox | Dropdown | Text]:
 
 class AnswerSheet(CheckPanel):
     """The exercise `id` as a form, a row for each part. Of a run of one's own, `lab` can be handed
-    in with a button.
-
-    Without a browser, call `kiplab.check`.
+    in with a button. Without a browser, call `kiplab.check`.
     """
 
     def __init__(self, id: str = "conversation/first-rule", lab: object = None) -> None:
         super().__init__(id)
-        asked = self.exercise
-        self._lab, self._in_order = lab, bool(asked.form)
-        names = [*asked.names] if self._in_order else ["your answer"]
-        fields = asked.fields or (_EVENTS,)
+        self._lab, self._in_order = lab, bool(self.exercise.form)
+        names = [*self.exercise.names] if self._in_order else ["your answer"]
+        fields = self.exercise.fields or (_EVENTS,)
         fields *= len(names) // len(fields)
         self.parts = [*map(SheetRow, names, fields)]
         buttons = [self.check_button]

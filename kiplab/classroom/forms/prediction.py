@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Sequence
 from html import escape
@@ -36,7 +37,7 @@ class QuestionPanel:
         return repr(self)
 
 
-class LivePanel(QuestionPanel):
+class LivePanel(QuestionPanel, ABC):
     """Words about the work as it is now, whatever is answered later. A subclass says them in
     `html`; a notebook that is read without a kernel has them as they were last.
     """
@@ -47,9 +48,9 @@ class LivePanel(QuestionPanel):
         self._kept: Any = None
         attempts.follow(type(self).__name__, self.renew)
 
+    @abstractmethod
     def html(self) -> str:
         """What is shown."""
-        raise NotImplementedError
 
     def renew(self) -> None:
         self.words.value = self.html()
