@@ -33,6 +33,7 @@ EDGES = """async ([cell, play]) => {
   const [slider, topOf] = [surface.querySelector('.kiplab-slider input'),
     (name) => surface.querySelector(name).getBoundingClientRect().top];
   const edges = [];
+  surface.scrollIntoView();
   while (surface.querySelector('.kiplab-guide').play !== play) {
     await new Promise(requestAnimationFrame);
   }

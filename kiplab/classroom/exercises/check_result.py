@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from html import escape
 from textwrap import TextWrapper, fill
 from typing import Any
@@ -95,10 +96,9 @@ def _folded(text: str) -> str:
 
 
 def say(*texts: str) -> None:
-    """Show texts, as `PlainTexts` does; print them where there is no notebook."""
-    from IPython.display import display
-
-    show: Any = display  # which has no annotations
+    """Show texts, as `PlainTexts` does; print them where IPython does not run."""
+    ipython = sys.modules.get("IPython")
+    show: Any = ipython.display.display if ipython else print
     show(PlainTexts(tuple(text for text in texts if text)))
 
 
