@@ -98,6 +98,15 @@ def _upgrade(statement: Statement, _events: Sequence[Event]) -> str:
     return f"{'broker ' * who.isdigit()}{who} runs {statement.arg('kafka')}"
 
 
+def _request(_statement: Statement, events: Sequence[Event]) -> str:
+    """The answer to a raw request: the check that refuses it, in the words of its id."""
+    refused = next((e for e in events if isinstance(e, facts.Refused)), None)
+    if refused is None:
+        return "request accepted" if events else moves.RawRequest.label
+    _, _, check = (refused.guard or "").partition(".")
+    return f"refused: {check.replace('-', ' ') or refused.error.name}"
+
+
 def _refresh(statement: Statement, _events: Sequence[Event]) -> str:
     broker = statement.arg("from")
     whom = f" broker {broker}" if broker is not None else ""
@@ -140,6 +149,7 @@ _LABELS: dict[str, Callable[[Statement, Sequence[Event]], str]] = {
     "resend": lambda s, events: f"{s.words[0]} {_fate(events) or 'sends again'}",
     "delete-records": _delete_records,
     "upgrade": _upgrade,
+    "send": _request,
     "poll": lambda s, _: f"{_consumer(s)} polls",
     "refresh": _refresh,
     "reset": lambda s, _: f"{_consumer(s)} goes to the {s.arg('to')} offset",
