@@ -15,7 +15,6 @@ from playwright.sync_api import expect
 
 import kiplab
 from kiplab.classroom import rulings_of
-from kiplab.classroom.exercise_table import WAYS, WHAT_IFS
 from kiplab.rows.rows_of_stage import rows_of
 from tests.browser.conftest import WINDOW, Student
 from tests.browser.lab_page import NAME_CELLS
@@ -160,61 +159,6 @@ def open_a_cell_of_the_matrix_by_keyboard(lesson: Lesson) -> None:
     lesson.photograph("holes-why", "matrix")
 
 
-def lock_each_what_if(lesson: Lesson) -> None:
-    """Each opens its own answer, and all of them the sliders."""
-    for id in [id for id in cells(lesson.name, "code") if id.startswith("what-if-")]:
-        asked = WHAT_IFS[id[-1].upper()]
-        expect(lesson.cell(id)).not_to_contain_text(asked.reason)
-        expect(lesson.cell("fleet-lab")).to_contain_text("This opens when you lock in")
-        lesson.lock(id, WAYS["S"])
-        expect(lesson.cell(id)).to_contain_text(asked.reason)
-        expect(lesson.cell(id)).to_contain_text(WAYS[asked.comes])
-
-
-def turn_a_slider_by_keyboard(lesson: Lesson) -> None:
-    """The answer follows."""
-    panel = lesson.cell("fleet-lab")
-    reboots = panel.get_by_label("bounces_per_year")
-    expect(reboots).to_have_attribute("aria-valuetext", "12")
-    before = panel.locator(".kiplab-note").first.inner_text()
-    reboots.focus()
-    lesson.page.keyboard.press("End")
-    expect(reboots).to_have_attribute("aria-valuetext", "52")
-    expect(panel.locator(".kiplab-note").first).not_to_have_text(before)
-    expect(panel.locator(".main-svg").first).to_be_visible()
-    lesson.photograph("fleet-lab", "sliders")
-
-
-def mend_an_impossible_fleet_by_a_press(lesson: Lesson) -> None:
-    """What cannot be is said."""
-    panel = lesson.cell("fleet-lab")
-    panel.get_by_label("min_insync_replicas").focus()
-    lesson.page.keyboard.press("End")
-    expect(panel.get_by_role("alert")).to_contain_text("more than replication_factor")
-    panel.get_by_role("button", name="As in the study").click()
-    expect(panel.get_by_role("alert")).to_have_count(0)
-    expect(panel.get_by_label("bounces_per_year")).to_have_attribute("aria-valuetext", "12")
-
-
-def choose_another_rate(lesson: Lesson) -> None:
-    """It is another picture, with zero by construction apart."""
-    panel = lesson.cell("fleet-lab")
-    race = "Lost by the race (KAFKA-14139)"
-    panel.get_by_label("How often").select_option(label=race)
-    expect(panel.locator("caption")).to_have_text(re.compile(re.escape(race)))
-    expect(panel.locator("tbody tr").last).to_contain_text("cannot happen")
-    lesson.photograph("fleet-lab", "race")
-
-
-def look_at_the_whole_grid(lesson: Lesson) -> None:
-    """It is offered below."""
-    panel = lesson.cell("fleet-lab")
-    panel.get_by_role("button", name="The whole grid").click()
-    expect(panel.get_by_role("button", name="Run the whole grid on Spark")).to_be_visible()
-    expect(panel.get_by_role("button", name="Cancel")).to_be_disabled()
-    lesson.photograph("fleet-lab", "grid")
-
-
 def fill_in_the_sheet(lesson: Lesson) -> None:
     """A sheet of answers is filled in and checked."""
     sheet = lesson.cell("sheet")
@@ -340,7 +284,7 @@ def put_the_events_in_order(lesson: Lesson) -> None:
     lesson.photograph("order", "ordered")
 
 
-QUICK = ("00-start", "04-kafka-14139", "10-fleet")
+QUICK = ("00-start", "04-kafka-14139")
 """Labs that `make test` walks through; `make test-long` walks the rest."""
 WALKS = (
     Walk("00-start", windows=True),
@@ -409,13 +353,6 @@ WALKS = (
         "10-fleet",
         why=(("why", "What takes all brokers at once"),),
         presses=(("Last", "▼ loss"),),
-        own=(
-            lock_each_what_if,
-            turn_a_slider_by_keyboard,
-            mend_an_impossible_fleet_by_a_press,
-            choose_another_rate,
-            look_at_the_whole_grid,
-        ),
     ),
     Walk(
         "11-the-hole-that-is-still-open",

@@ -14,6 +14,7 @@ import pytest
 
 from kiplab.plays.library import names
 from tests.contract import recorded
+from tests.repeated import every_play
 
 CHANGELOG = Path(__file__).resolve().parents[2] / "CHANGELOG.md"
 WORDS = "Texts use Kafka's own words"
@@ -172,7 +173,7 @@ def test_a_play_reports_the_same(name: str) -> None:
     assert difference(recorded.played(name)) == []
 
 
-@pytest.mark.parametrize("name", PLAYS)
+@pytest.mark.parametrize("name", every_play(PLAYS))
 def test_a_lab_offers_the_same_at_the_end(name: str) -> None:
     steps = [int(key.split()[2]) for key in BEFORE() if key.startswith(f"lab {name} ")]
     assert difference(recorded.offered(name, [max(steps)])) == []

@@ -8,7 +8,7 @@ import pytest
 from kiplab.figures.timeline.ladder import ladder_drawing
 from kiplab.figures.timeline.under_way import drawing_so_far
 from kiplab.figures.timeline.whole_runs import timeline, timeline_drawing, twin_drawing
-from kiplab.plays.library import load, names
+from kiplab.plays.library import load
 from kiplab.plays.runner import run_play
 from kiplab.plays.stage import Stage
 from kiplab.plays.transcript import event_lines
@@ -17,6 +17,7 @@ from kiplab.rows.message_paths import drawn_messages, marked_messages
 from kiplab.rows.rows_of_stage import rows_of, rows_until
 from kiplab.rows.sentences import story, story_html, table_html
 from kiplab.widgets.history_tree.playback import open_playback
+from tests.repeated import every_play
 
 ON_THE_AXIS = "its node has no lane: the number of its step stands for it"
 UNTOLD = {"delivered": "a routine message that came at once goes without saying"}
@@ -48,7 +49,7 @@ def why_on_the_axis(event: EventRow, rows: Rows) -> str:
     return "" if event.node in lanes else ON_THE_AXIS
 
 
-@pytest.fixture(scope="module", params=names())
+@pytest.fixture(scope="module", params=every_play())
 def shipped(request: pytest.FixtureRequest) -> tuple[Stage, Rows, Any]:
     """A shipped play, its rows and its picture."""
     stage = run_play(load(request.param))

@@ -14,12 +14,11 @@ from kiplab.figures.timeline.icons import LATE
 from kiplab.figures.timeline.log_ends import DENSE_BELOW
 from kiplab.figures.timeline.sheet import PictureOptions
 from kiplab.figures.timeline.whole_runs import timeline
-from kiplab.plays.library import names
 from kiplab.rows.columns import Rows
 from tests.figures.boxes import TAG, scale, so_far, texts, words
 from tests.figures.small_plays import PAIR, WIPED, play, shapes
 from tests.kafka_14139 import rows_on
-from tests.repeated import in_long
+from tests.repeated import every_play, in_long
 
 QUICK = "tests/figures/test_lane_words.py::test_a_log_is_read_off_the_lower_line_of_its_tile"
 WIDTHS = [840, *in_long([600, 1100, 1500], QUICK)]
@@ -52,7 +51,7 @@ def sheet_of(name: str, width: int) -> Sheet:
     return Sheet(rows, figure, unit, left, tiles)
 
 
-@pytest.fixture(scope="module", params=names())
+@pytest.fixture(scope="module", params=every_play())
 def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

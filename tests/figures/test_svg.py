@@ -16,11 +16,11 @@ from kiplab.figures.drawing.theme import LIGHT
 from kiplab.figures.timeline.ladder import ladder
 from kiplab.figures.timeline.whole_runs import timeline, timeline_drawing, twin
 from kiplab.pages.saved_notebooks import lighten
-from kiplab.plays.library import names
 from kiplab.rows.columns import Rows
 from tests.figures.boxes import move_cursor
 from tests.figures.small_plays import MESSAGES, PAIR, play
 from tests.kafka_14139 import rows_on
+from tests.repeated import every_play
 
 SPACE = "{http://www.w3.org/2000/svg}"
 TAG = re.compile(r"<[^>]*>")
@@ -42,7 +42,7 @@ def test_every_word_of_the_figure_is_there_and_no_other(lossy: Rows, saved: Rows
     assert said(figure) == [TAG.sub("", text) for text in wanted]
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", every_play())
 def test_every_play_becomes_a_document_with_all_its_shapes_on_the_sheet(name: str) -> None:
     drawing = timeline_drawing(rows_on(name, "3.5"))
     root, wide = document(drawing), drawing["layout"]["width"]

@@ -13,6 +13,7 @@ from kiplab.rows.view import until, views
 from kiplab.runs import run
 from tests.figures.small_plays import PAIR, TRIO, UNCLEAN, play
 from tests.kafka_14139 import rows_on
+from tests.repeated import every_play
 
 Steps = list[tuple[int, int, int]]
 EXPANDING = PAIR + "hold metadata to=1\ncatch-up 2\nrelease metadata to=1\n"
@@ -166,7 +167,7 @@ SOME = ("zk-2.1", "zk-3.4", "3.2", "3.9", "4.3")
 
 
 @pytest.mark.parametrize("kafka", SOME)
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", every_play())
 def test_no_value_is_negative_and_no_count_goes_back(name: str, kafka: str) -> None:
     rows = run(name, kafka=kafka).rows()
     assert all(row.value >= 0 and row.x0 < row.x1 for row in rows.metrics)

@@ -13,7 +13,7 @@ from kiplab.pages.export import write
 from kiplab.pages.page import page
 from kiplab.pages.player import carried
 from kiplab.plays.grammar import parse
-from kiplab.plays.library import load, names
+from kiplab.plays.library import load
 from kiplab.plays.runner import run_play
 from kiplab.protocol.features import parse_features
 from kiplab.rows.columns import Rows
@@ -21,6 +21,7 @@ from kiplab.rows.rows_of_stage import rows_of, rows_until
 from kiplab.rows.view import busy, kinds_in, views
 from kiplab.widgets.history_tree.playback import open_playback
 from tests.figures.boxes import covered, cut_off, move_cursor, so_far, words
+from tests.repeated import every_play
 
 PLAY = """
 broker 1
@@ -231,7 +232,7 @@ def test_no_word_is_cut_off_or_covered(rows: Rows, options: dict[str, Any], widt
 # --- a run under way ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", every_play())
 def test_a_run_cut_short_is_what_it_was_then(name: str) -> None:
     bench = open_playback(load(name))
     whole = rows_of(bench.whole)

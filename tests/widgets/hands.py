@@ -6,23 +6,13 @@ from functools import cache
 from typing import Any
 
 from kiplab.plays.grammar import parse
-from kiplab.plays.library import load, names
+from kiplab.plays.library import load
 from kiplab.plays.play import Statement
 from kiplab.protocol.features import parse_features
 from kiplab.runs import Run
 from kiplab.widgets.history_tree import playback as playbacks
 from kiplab.widgets.history_tree.playback import Playback
-from tests.repeated import in_long
 
-COVERING = (
-    *("343-partitioned-broker", "343-two-processes", "380-newer-epoch"),
-    *("380-overwritten-checkpoint", "380-rising-session-ids", "380-stale-controlled-shutdown"),
-    *("704-consumers", "704-election-epoch", "704-one-replica", "704-transactions"),
-    *("841-rejoins", "841-removed-meanwhile", "consumer-nearby", "consumer-old-leader"),
-    *("delete-records", "hole-level", "kafka-14139", "producer-lost-acknowledged"),
-    *("producer-retries", "unclean-election-after-upgrade"),
-)
-"""Plays in which each kind of move, event and offer comes up that does in any play."""
 SIX = """
 broker 1
 broker 2
@@ -51,12 +41,6 @@ def opened(name: str) -> Playback:
 def steps(playback: Playback) -> Iterator[Playback]:
     """A run, seen from each of its steps."""
     return (playbacks.seek(playback, at) for at in range(playback.last + 1))
-
-
-def every_play(test: str) -> list[Any]:
-    """The names of all plays; `test` tries those in COVERING quickly, the others take long."""
-    others = (name for name in names() if name not in COVERING)
-    return [*COVERING, *in_long(others, f"tests/widgets/{test}")]
 
 
 def fails(*_: object, **__: object) -> None:

@@ -13,9 +13,10 @@ from kiplab.protocol.facts import Refused
 from kiplab.protocol.features import parse_features
 from kiplab.widgets.controls import offering
 from kiplab.widgets.history_tree.playback import Playback, act, open_playback, read_line, seek
-from tests.widgets.hands import THREE, at, every_play, made, opened, steps
+from tests.repeated import every_play
+from tests.widgets.hands import THREE, at, made, opened, steps
 
-EVERY = every_play("test_foresight.py::test_what_is_foretold_is_what_the_lab_then_says")
+EVERY = every_play()
 
 
 def told(playback: Playback, line: str) -> str:

@@ -13,12 +13,13 @@ from kiplab.widgets.controls.cluster_offers import WAITS_MS, consumers, producer
 from kiplab.widgets.controls.offering import FAULTS, ORDINARY, groups_of, happenings
 from kiplab.widgets.history_tree.playback import Playback, act, read_line, seek
 from tests.engine.unrouted import NOT_OFFERED
-from tests.widgets.hands import COVERING, THREE, done, every_play, made, opened, steps
+from tests.repeated import COVERING, every_play
+from tests.widgets.hands import THREE, done, made, opened, steps
 from tests.widgets.test_inject import OPENED, every_choice
 
 OWN = {name: OPENED[name] for name in ("six", "manual", "timed", "recovering")}
 SWEEP = "test_the_list_is_the_engines_own_and_each_button_begins_with_one_of_it"
-EVERY = every_play(f"test_happenings.py::{SWEEP}")
+EVERY = every_play()
 
 
 def run_of(name: str) -> Playback:

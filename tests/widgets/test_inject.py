@@ -19,6 +19,7 @@ from kiplab.widgets.controls.inflight import next_up
 from kiplab.widgets.controls.inject import Inject
 from kiplab.widgets.history_tree.playback import Playback, act, open_playback, seek
 from tests.engine.unrouted import NO_BUTTON
+from tests.repeated import COVERING, every_play
 from tests.widgets import hands as by_hand
 from tests.widgets.hands import SIX, THREE, Hands
 from tests.widgets.test_broker_offers import all_of
@@ -49,7 +50,7 @@ def with_zookeeper() -> list[Playback]:
     """Plays of that mode, a leader that recovers there, and a producer that waits."""
     shipped = [
         by_hand.opened(name)
-        for name in (*by_hand.COVERING, "kafka-14139-zookeeper")
+        for name in (*COVERING, "kafka-14139-zookeeper")
         if features_of(load(name)).mode is Mode.ZOOKEEPER
     ]
     recovering = by_hand.made("kafka zk-3.4\n" + RECOVERING.replace("unfence 2\n", ""))
@@ -104,7 +105,7 @@ def test_on_a_random_walk_what_is_offered_can_be_done(data: st.DataObject) -> No
 
 
 SWEEP = "test_inject.py::test_what_the_engine_refuses_is_disabled_with_its_reason"
-EVERY = by_hand.every_play(SWEEP)
+EVERY = every_play()
 
 
 @pytest.mark.parametrize("name", EVERY)

@@ -18,8 +18,9 @@ from kiplab.protocol.replica.broker_state import Broker
 from kiplab.rows import state_words
 from kiplab.rows.state_tree import StateNode, changed, tree_of
 from kiplab.widgets.controls.inspector import LISTED_MAX, Inspector, inspected
+from tests.repeated import COVERING
 from tests.test_completeness import structs_of
-from tests.widgets.hands import COVERING, SIX, at, at_panel, done, made, opened, text
+from tests.widgets.hands import SIX, at, at_panel, done, made, opened, text
 
 STRUCTS: set[type] = set()
 for root in (Cluster, *node_kinds()):

@@ -4,10 +4,11 @@ import pytest
 
 from kiplab.engine.events import PropertyBroken
 from kiplab.engine.properties import PROPERTIES, is_promised, properties_of
-from kiplab.plays.library import load, names
+from kiplab.plays.library import load
 from kiplab.protocol.features import parse_features
 from kiplab.widgets.controls.invariants import InvariantStrip, Standing, standings, why_not_promised
 from kiplab.widgets.history_tree.playback import Playback, open_playback, seek
+from tests.repeated import every_play
 from tests.widgets.hands import SIX, Hands, at, at_panel, made
 
 STALE, ELECTABLE, LOST = (
@@ -56,7 +57,7 @@ def test_with_903_it_holds_and_is_promised() -> None:
     assert "Promised (with " in stale.words
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", every_play())
 def test_the_strip_says_what_the_engine_reported(name: str) -> None:
     playback = open_playback(load(name))
     playback = seek(playback, playback.last)
@@ -69,7 +70,7 @@ def test_the_strip_says_what_the_engine_reported(name: str) -> None:
 
 
 @pytest.mark.parametrize("kafka", ["3.2", "3.4", "3.5", "3.9"])
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", every_play())
 def test_a_reason_is_given_exactly_where_nothing_is_promised(name: str, kafka: str) -> None:
     cluster = open_playback(load(name), parse_features(kafka)).whole.cluster
     for found in PROPERTIES.values():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kiplab.plays.library import load, names
+from kiplab.plays.library import load
 from kiplab.plays.play import Statement
 from kiplab.protocol.facts import Refused
 from kiplab.protocol.features import parse_features
@@ -11,6 +11,7 @@ from kiplab.widgets.controls import transport
 from kiplab.widgets.history_tree import branch_tree as trees
 from kiplab.widgets.history_tree.branch_tree import TRUNK, Tree, act, plant
 from kiplab.widgets.history_tree.playback import Playback, open_playback, seek
+from tests.repeated import every_play
 from tests.widgets.hands import hear, opened
 
 NEW = parse_features("3.5")
@@ -65,7 +66,7 @@ def test_a_branch_is_held_against_the_one_it_forks_from(tree: Tree) -> None:
     assert transport.divergence(trees.switch(second, TRUNK)) == transport.divergence(tree)
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", every_play())
 def test_going_from_refusal_to_refusal_meets_every_one(name: str) -> None:
     playback = opened(name)
     met = []

@@ -17,7 +17,8 @@ from kiplab.widgets import Lab, view_model
 from kiplab.widgets.controls.rulebook import at_release
 from kiplab.widgets.elements.kinds import Player
 from kiplab.widgets.elements.surface import Surface
-from tests.widgets.hands import button, every_play, fails, press, text
+from tests.repeated import every_play
+from tests.widgets.hands import button, fails, press, text
 
 
 def words_in_figure(lab: Lab) -> str:
@@ -209,9 +210,7 @@ def test_the_note_and_the_transcript_are_escaped(lab: Lab) -> None:
     assert "&lt;b&gt;bold" in lab.note.value
 
 
-@pytest.mark.parametrize(
-    "name", every_play("test_lab.py::test_every_play_opens_and_steps_to_its_end")
-)
+@pytest.mark.parametrize("name", every_play())
 def test_every_play_opens_and_steps_to_its_end(name: str) -> None:
     lab = kiplab.Lab(name)
     for _ in range(lab.playback.last):

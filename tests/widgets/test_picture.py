@@ -11,9 +11,10 @@ from kiplab.rows.columns import Rows
 from kiplab.rows.rows_of_stage import rows_of
 from kiplab.widgets.elements.kinds import PlotlyPicture
 from kiplab.widgets.elements.surface import PlotlyCode, Surface
-from tests.widgets.hands import every_play, opened
+from tests.repeated import every_play
+from tests.widgets.hands import opened
 
-EVERY = every_play("test_picture.py::test_nothing_moves_from_step_to_step")
+EVERY = every_play()
 
 
 @cache

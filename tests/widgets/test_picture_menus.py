@@ -13,11 +13,10 @@ from kiplab.widgets.controls.broker_offers import GoTo, Offer
 from kiplab.widgets.controls.offering import OfferGroup
 from kiplab.widgets.controls.picture_menu import HERE, menu_for
 from kiplab.widgets.history_tree.playback import Playback, act, read_line, seek
-from tests.widgets.hands import SIX, every_play, made, opened
+from tests.repeated import every_play
+from tests.widgets.hands import SIX, made, opened
 
-EVERY = every_play(
-    "test_picture_menus.py::test_everything_in_the_picture_has_a_menu_that_keeps_its_word"
-)
+EVERY = every_play()
 
 
 class Looker:

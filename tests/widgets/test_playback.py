@@ -3,7 +3,7 @@
 import pytest
 
 import kiplab
-from kiplab.plays.library import load, names
+from kiplab.plays.library import load
 from kiplab.plays.play import Statement
 from kiplab.plays.play_errors import PlayError
 from kiplab.plays.runner import run_play
@@ -12,6 +12,7 @@ from kiplab.protocol.features import parse_features
 from kiplab.runs import Run
 from kiplab.widgets.history_tree import playback as playbacks
 from kiplab.widgets.history_tree.playback import Playback
+from tests.repeated import every_play
 from tests.widgets.hands import done
 
 CRASH = Statement("crash", ("1",))
@@ -33,7 +34,7 @@ def test_a_hold_belongs_to_the_step_before_it(playback: Playback) -> None:
     assert playback.here.holds
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", every_play())
 def test_every_play_ends_as_when_it_is_run(name: str) -> None:
     opened, run = playbacks.open_playback(load(name)), run_play(load(name))
     assert opened.whole.cluster == run.cluster

@@ -13,7 +13,6 @@ import kiplab
 from kiplab.plays.grammar import parse
 from kiplab.plays.header import features_of
 from kiplab.plays.library import load as load_play
-from kiplab.plays.library import names
 from kiplab.plays.play import Statement
 from kiplab.plays.play_errors import PlayError
 from kiplab.protocol.features import parse_features
@@ -23,6 +22,7 @@ from kiplab.widgets.history_tree import branch_tree as trees
 from kiplab.widgets.history_tree import lab_file
 from kiplab.widgets.history_tree.branch_tree import Tree, act, plant, seek
 from kiplab.widgets.history_tree.playback import open_playback
+from tests.repeated import every_play
 
 
 def grown() -> Tree:
@@ -117,7 +117,7 @@ def test_a_place_that_cannot_be_written_is_said(lab: Lab, work: Path) -> None:
         lab.save(work / "file" / "lab.json")
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", every_play())
 @pytest.mark.parametrize("rules", [None, "3.7"])
 def test_a_branch_saved_as_a_play_runs_alone(name: str, rules: str | None) -> None:
     features = None if rules is None else parse_features(rules, off=("903",))

@@ -9,7 +9,7 @@ import pytest
 import kiplab
 from kiplab.widgets import Lab
 from kiplab.widgets.elements.kinds import Finder
-from tests.widgets.hands import every_play
+from tests.repeated import every_play
 
 FOLD = "This run so far, in sentences and as a table"
 ABOUT = re.compile(r' data-about="([^"]*)"')
@@ -84,7 +84,7 @@ def test_the_page_knows_when_another_run_is_told(lab: Lab) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    every_play("test_told_lines.py::test_ids_and_marks_are_a_small_part"),
+    every_play(),
 )
 def test_ids_and_marks_are_a_small_part(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     lab = kiplab.Lab(name)
