@@ -380,17 +380,15 @@ def walk(request: pytest.FixtureRequest) -> Walk:
 
 
 def test_run_all_stops_nowhere(lesson: Lesson) -> None:
-    """In lab 04 also on a slow machine, and if the server stands still in the middle."""
+    """In lab 04 also if the server stands still in the middle."""
     if lesson.name in ACTED_ON:
         opened = cells(lesson.name, "code")["lab"].replace("after=", 'controls="act", after=')
         lesson.rewrite("lab", opened)
     if "spark" in cells(lesson.name, "code"):
         lesson.rewrite("spark", WITHOUT_SPARK)
-        lesson.slow_down(4)
         lesson.run_all()
         wait_until_ran(lesson, 2)
         stand_still(lesson, 2.5)
-        lesson.slow_down(1)
     else:
         lesson.run_all()
     wait = COMPILED_MS if lesson.name == "10-fleet" else None

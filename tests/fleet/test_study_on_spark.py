@@ -123,19 +123,20 @@ class TestOnThisMachine:
             run_study(plan, coins.refuse_block_3, tmp_path / "study", partitions=4)
         assert run_study(plan, coins.throw, tmp_path / "study", resume=True).finished
 
-    def test_a_stop_cancels_what_is_under_way(self, plain: pa.Table, tmp_path: Path) -> None:
-        stop = threading.Event()
+    def test_a_stop_cancels_what_is_under_way(self, tmp_path: Path) -> None:
+        stop, plan = threading.Event(), coins.plan(blocks=40)
 
         def heard(now: RunProgress) -> None:
             if now.blocks >= 4:
                 stop.set()
 
-        outcome = run_study(PLAN, work_block, tmp_path / "study", listener=heard, stop=stop)
+        outcome = run_study(plan, coins.throw, tmp_path / "study", listener=heard, stop=stop)
         assert not outcome.finished
         assert 0 < outcome.blocks < outcome.all_blocks
-        resumed = run_study(PLAN, work_block, tmp_path / "study", resume=True)
+        resumed = run_study(plan, coins.throw, tmp_path / "study", resume=True)
         assert resumed.blocks_before == outcome.blocks
-        assert partials_in(tmp_path / "study").equals(plain)
+        run_study(plan, coins.throw, tmp_path / "plain", spark=False)
+        assert partials_in(tmp_path / "study").equals(partials_in(tmp_path / "plain"))
 
     @pytest.mark.long(
         quick="tests/fleet/test_study_folder.py::test_killed_at_any_moment_it_is_gone_on_with"

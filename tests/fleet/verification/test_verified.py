@@ -11,7 +11,7 @@ from kiplab.fleet.verification.refereed import Referee, Refereed
 from kiplab.fleet.verification.who_checks import metrics_of, who_checks
 from kiplab.protocol.releases import Mode
 
-SMALL = 0.1
+SMALL = 0.05
 """Of the effort: every comparison, with wider intervals."""
 
 
