@@ -116,6 +116,8 @@ $(STAMP): pyproject.toml constraints.txt
 	@echo 'Installing into .venv; the first time this takes a few minutes and 2 GB.'
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt \
 	  -e '.[lab,fleet,java,export,test]'
+	@echo 'Compiling large searches and the fleet, which takes a minute.'
+	$(BIN)/python binder/compile
 	@touch $@
 
 # A browser for the browser tests: one on PATH, else Debian's when allowed to, else Playwright's own.
