@@ -33,7 +33,6 @@ def first_met(
             last=number + 1,
             horizon_us=horizon_us,
             feature_sets=sets,
-            compiled=False,
         )
         if counted.total(features, metric):
             return number

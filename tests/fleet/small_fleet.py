@@ -23,7 +23,7 @@ STUDY = changed(
 """The preset, but with so much going wrong that a few years see it."""
 
 
-def plan(blocks: int = 20) -> StudyPlan[Scenario]:
+def plan(blocks: int = 12) -> StudyPlan[Scenario]:
     """Two scenarios, `blocks` blocks of each, a dozen replications in a block."""
     loads = tuple(
         Workload(scenario=scenario, block_replications=12, blocks=blocks, years=0.25)

@@ -108,7 +108,6 @@ def test_a_switch_without_a_role_leaves_every_number_as_it_is() -> None:
         last=2,
         horizon_us=15 * DAY,
         feature_sets=["841", "841+380", "841+343", "841+704"],
-        compiled=False,
     )
     for metric in METRIC_NAMES:
         assert len({counts.total(name, metric) for name in counts.feature_sets}) == 1, metric

@@ -47,7 +47,6 @@ def _counted(world: World, names: tuple[str, ...], skips: bool = True) -> Counts
         last=2,
         horizon_us=10 * DAY,
         feature_sets=names,
-        compiled=False,
         skips=skips,
     )
 

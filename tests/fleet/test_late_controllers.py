@@ -40,7 +40,6 @@ def counted(world: World, *sets: str) -> Counts:
         last=REPLICATIONS,
         horizon_us=HORIZON_US,
         feature_sets=sets,
-        compiled=False,
     )
 
 

@@ -16,7 +16,7 @@ NEAR = 16
 """Pixels from the arrow's head from which a line leads to the box."""
 OUTCOME_SHARE = 1.2
 """How many moments the words of an acceptance may be wide."""
-_BANDS, _SHAFTS = 45.0, 60.0
+_BANDS, _SHAFTS = 45.0, 90.0
 """What it costs to stand on bands and tiles, and on the shafts of arrows."""
 _BROKEN = 25.0
 """What it costs to say less, in more lines."""
