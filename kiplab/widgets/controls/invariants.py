@@ -135,7 +135,7 @@ class InvariantStrip:
             return part
         if id not in self.broken:
             self.broken[id] = made = button(id, lambda: self._jump(id))
-            made.layout = Style(height="22px", margin="1px 10px 1px 2px")
+            made.layout = Style(margin="1px 10px 1px 2px")
             made.add_class("kiplab-alarm")
         mark = ", although promised" if standing.unpromised is None else " (not promised)"
         self.broken[id].description = f"{standing.label}{mark}"
