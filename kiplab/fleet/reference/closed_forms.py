@@ -18,23 +18,6 @@ def expansions(parameters: Parameters) -> float:
     return parameters.replication_factor * each
 
 
-def stale_joins_after_crashes(parameters: Parameters, kips: frozenset[str]) -> float:
-    """A slow AlterPartition, and a crash of the follower that is noticed before it is read.
-
-    Then it is read while the broker is fenced (KIP-841 refuses) or back (KIP-903 refuses), unless
-    that one has caught up first. Two replicas.
-    """
-    read = 1 / parameters.slow_alter_partition_s
-    noticed, restart = 1 / parameters.session_s, 1 / parameters.crash_restart_s
-    level = 1 / parameters.catch_up_s
-    crash = parameters.crashes_per_year * parameters.early_crash_factor / SECONDS_PER_YEAR
-    window = parameters.slow_alter_partition_share * crash / read * noticed / (noticed + read)
-    while_fenced = read / (read + restart)
-    while_back = restart / (read + restart) * read / (read + level)
-    open_to = ("841" not in kips) * while_fenced + ("903" not in kips) * while_back
-    return expansions(parameters) * window * open_to
-
-
 def alone_share(parameters: Parameters) -> float:
     """The share of time with one replica out of the ISR, and with that alone in it if of two."""
     crashed = parameters.crashes_per_year * (parameters.session_s + parameters.crash_restart_s)
