@@ -22,12 +22,18 @@ def post(
         return cluster, events
     incarnation, sent, messages = incarnation_of(cluster, sender), cluster.sent, cluster.messages
     for send in sends:
-        up = [b.id for b in cluster.brokers if b.up] if send.receiver == ALL_BROKERS else None
-        for receiver in (send.receiver,) if up is None else up:
-            sent, name = named(sent, sender, incarnation, KINDS[type(send.body)])
-            message, event = _handed_over(cluster, name, receiver, send.body, answered)
+        kind = KINDS[type(send.body)]
+        if send.receiver != ALL_BROKERS:
+            sent, name = named(sent, sender, incarnation, kind)
+            message, event = _handed_over(cluster, name, send.receiver, send.body, answered)
             messages = messages if message is None else (*messages, message)
             events.append(event)
+            continue
+        for host in cluster.brokers:
+            if host.up:
+                sent, name = named(sent, sender, incarnation, kind)
+                messages = (*messages, under_way(name, host.id, host.incarnation, send.body))
+                events.append(Sent(message=name, receiver=host.id, body=send.body))
     return replace(cluster, sent=sent, messages=messages), events
 
 

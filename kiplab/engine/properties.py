@@ -4,7 +4,7 @@ A property that breaks outside its promise is a lesson. One that breaks inside i
 Kafka, or in this model of it.
 """
 
-from functools import partial
+from functools import cache, partial
 
 import msgspec
 
@@ -160,11 +160,15 @@ def is_promised(
     """
     if forged or (excused and promise.durable) or (without_controller and promise.needs_controller):
         return False
+    return all(a.issuperset(promise.needs) and not a & ALTERNATIVES for a in _active(features))
+
+
+@cache
+def _active(features: Features) -> tuple[frozenset[str], ...]:
+    """The guards of each node that `features` names, and of those that run the common release."""
     nodes = [CONTROLLER, *(n for n, _ in features.nodes)]
-    # A broker that `nodes` does not name runs the common release.
     default = msgspec.structs.replace(features, nodes=())
-    active = [features.active(n) for n in nodes] + [default.active(CONTROLLER)]
-    return all(set(promise.needs) <= a and not a & ALTERNATIVES for a in active)
+    return *(features.active(n) for n in nodes), default.active(CONTROLLER)
 
 
 _VOIDING = (GuardKind.ALTERNATIVE,)

@@ -140,13 +140,16 @@ def _put(
     effect: NodeEffect,
     cause: Message | moves.Move,
     decide: Decide | None,
+    *first: Event,
 ) -> Moved:
-    """Apply the effect on a node: its state, and its messages."""
+    """Apply the effect on a node: its state, and its messages. `first` comes before its events."""
     state, sends, facts = effect if decide is None else decide(cluster, at, cause, effect)
-    answered = cause if type(cause) is Message else None
-    cluster, sent = channels.post(routes.put_back(cluster, at, state), at, sends, answered)
-    cluster, closed = _after_exit(cluster, at)
-    return cluster, [*facts, *sent, *closed]
+    cluster, events = routes.put_back(cluster, at, state), [*first, *facts]
+    if sends:
+        answered = cause if type(cause) is Message else None
+        cluster, sent = channels.post(cluster, at, sends, answered)
+        events += sent
+    return (cluster, events) if nodes.is_up(cluster, at) else _closed(cluster, at, events)
 
 
 def _together(
@@ -156,13 +159,14 @@ def _together(
     cluster = routes.put_back(nodes.with_state(cluster, ZOOKEEPER, done.ensemble), at, done.node)
     cluster, sent = channels.post(cluster, at, done.sends, answered)
     cluster, fired = channels.post(cluster, ZOOKEEPER, done.fired)
-    cluster, closed = _after_exit(cluster, at)
-    return cluster, [*done.facts, *sent, *fired, *closed]
+    events = [*done.facts, *sent, *fired]
+    return (cluster, events) if nodes.is_up(cluster, at) else _closed(cluster, at, events)
 
 
-def _after_exit(cluster: Cluster, node: BrokerId) -> Moved:
+def _closed(cluster: Cluster, node: BrokerId, events: list[Event]) -> Moved:
     """A process that has just stopped closes its connections."""
-    return (cluster, []) if nodes.is_up(cluster, node) else channels.close(cluster, node)
+    cluster, closed = channels.close(cluster, node)
+    return cluster, [*events, *closed]
 
 
 def _as_the_mode_does(cluster: Cluster, move: moves.Move, decide: Decide | None) -> Moved:
@@ -187,10 +191,9 @@ def _arrive(cluster: Cluster, message: Message, decide: Decide | None = None) ->
     rule = routes.ROUTES.get(kinds)
     if rule is not None:
         effect = rule(node, message, cluster)
-        cluster, events = _put(cluster, receiver, effect, message, decide)
-    else:
-        done = zookeeper_routes.JOINT_ROUTES[kinds](node, message, cluster)
-        cluster, events = _together(cluster, receiver, done, message)
+        return _put(cluster, receiver, effect, message, decide, event)
+    done = zookeeper_routes.JOINT_ROUTES[kinds](node, message, cluster)
+    cluster, events = _together(cluster, receiver, done, message)
     return cluster, [event, *events]
 
 

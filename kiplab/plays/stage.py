@@ -115,13 +115,11 @@ def act(stage: Stage, move: moves.Move, line: int) -> Stage:
     if stage.history.at >= MOVES_MAX:
         expected = f"it has {MOVES_MAX} moves already, and a play ends there"
         raise PlayError("the play is too long", expected=expected, line=line, file=stage.play.name)
-    history = stage.history.do(move, line)
+    history, held = stage.history.do(move, line), stage.held_messages
     if stage.holds:
         sent = (e for e in history.steps[-1].events if isinstance(e, Sent))
-        kept = {e.message for e in sent if _is_kept(stage, e.message, e.receiver)}
-        if kept:
-            return replace(stage, history=history, held_messages=stage.held_messages | kept)
-    return replace(stage, history=history)
+        held |= {e.message for e in sent if _is_kept(stage, e.message, e.receiver)}
+    return replace(stage, history=history, held_messages=held)
 
 
 def _is_kept(stage: Stage, name: MessageName, receiver: BrokerId) -> bool:

@@ -104,7 +104,9 @@ def _round(lab: Any) -> Iterator[tuple[str, Callable[[], None]]]:
 
     def hear(label: str, name: str, value: Any = None) -> Callable[[], None]:
         message = {"part": part(label).id, "name": name, "value": value, "by": "1"}
-        return lambda: lab.box._receive(lab.box, message, [])
+        # Its name in earlier checkouts comes second.
+        receive = getattr(lab.box, "_receive", None) or lab.box._hear
+        return lambda: receive(lab.box, message, [])
 
     hear("Any other line", "value", TYPED)()
     yield "slider", hear("step", "value", 1)

@@ -81,7 +81,9 @@ class FleetAnswer(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         ways = {name: [row for row in of if row.method == name] for name in METHODS}
         most = max(map(len, ways.values()))
         whole = [rows for rows in ways.values() if len(rows) == most]
-        return tuple(min(whole, key=_is_lacking))
+        # Rows of what was looked for and never seen come last.
+        lacks = NeverSeen | NothingWeighed
+        return tuple(min(whole, key=lambda rows: any(isinstance(r.found, lacks) for r in rows)))
 
     def sentence(self, metric: str) -> str:
         """What was found of one metric, in words; sets that came to the same stand together.
@@ -165,11 +167,6 @@ def _is_asked(
         and method in (None, row.method)
         and all(here.get(name) == value for name, value in swept.items())
     )
-
-
-def _is_lacking(rows: Iterable[FleetRow]) -> bool:
-    """Whether some of these were looked for and never seen."""
-    return any(isinstance(row.found, NeverSeen | NothingWeighed) for row in rows)
 
 
 def _place(sets: Iterable[str], swept: SweptValues) -> str:

@@ -79,10 +79,9 @@ def _told(
             counts.update(trace_counts(trace(schedule, compared), schedule))
         return counts
 
+    def certain(lines: CountedLines, metric: str) -> Certain:
+        return Certain(lines()[metric])
+
     for metric in metrics:
-        ours, theirs = (partial(_certain, lines, metric) for lines in (kernel, engine))
+        ours, theirs = (partial(certain, lines, metric) for lines in (kernel, engine))
         yield Claim(metric, features, Referee.ENGINE, regime, ours, theirs, mode=mode)
-
-
-def _certain(lines: CountedLines, metric: str) -> Certain:
-    return Certain(lines()[metric])

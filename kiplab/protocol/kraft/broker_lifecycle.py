@@ -85,7 +85,7 @@ def metadata_arrived(
     known_image = process.image
     if known_image is not None and known_image.offset >= update.offset:
         return broker, (), ()
-    broker = broker_parts.with_process(broker, image=update)
+    broker = replace(broker, process=replace(process, image=update))
     if not process.published:
         broker, facts = _publish_first(broker, features, now_ms)
         return broker, (), facts
@@ -111,7 +111,7 @@ def _publish_first(
     if mine is None or mine.epoch != process.epoch:
         return broker, ()
     recovery = broker_state.Lifecycle.RECOVERY
-    broker = broker_parts.with_process(broker, published=True, lifecycle=recovery)
+    broker = replace(broker, process=replace(process, published=True, lifecycle=recovery))
     broker, facts = _apply(broker, image.partitions, features, now_ms)
     return broker, (LifecycleChanged(broker.id, recovery), *facts)
 

@@ -132,7 +132,7 @@ def with_replica(broker: Broker, replica: Replica) -> Broker:
     others = [r for r in process.replicas if r.partition != replica.partition]
     if others:
         replicas = tuple(sorted([*others, replica], key=lambda r: r.partition))
-    return with_process(broker, replicas=replicas)
+    return replace(broker, process=replace(process, replicas=replicas))
 
 
 def with_process(broker: Broker, **changes: Any) -> Broker:
