@@ -104,7 +104,8 @@ def _request(_statement: Statement, events: Sequence[Event]) -> str:
     if refused is None:
         return "request accepted" if events else moves.RawRequest.label
     _, _, check = (refused.guard or "").partition(".")
-    return f"refused: {check.replace('-', ' ') or refused.error.name}"
+    words = check.replace("-", " ").replace("isr", "ISR")
+    return f"refused: {words or refused.error.name}"
 
 
 def _refresh(statement: Statement, _events: Sequence[Event]) -> str:
