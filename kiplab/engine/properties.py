@@ -4,7 +4,7 @@ A property that breaks outside its promise is a lesson. One that breaks inside i
 Kafka, or in this model of it.
 """
 
-from functools import cache, partial
+from functools import partial
 
 import msgspec
 
@@ -160,15 +160,12 @@ def is_promised(
     """
     if forged or (excused and promise.durable) or (without_controller and promise.needs_controller):
         return False
-    return all(a.issuperset(promise.needs) and not a & ALTERNATIVES for a in _active(features))
-
-
-@cache
-def _active(features: Features) -> tuple[frozenset[str], ...]:
-    """The guards of each node that `features` names, and of those that run the common release."""
     nodes = [CONTROLLER, *(n for n, _ in features.nodes)]
-    default = msgspec.structs.replace(features, nodes=())
-    return *(features.active(n) for n in nodes), default.active(CONTROLLER)
+    active = [features.active(n) for n in nodes]
+    if features.nodes:
+        # A broker that `nodes` does not name runs the common release.
+        active.append(msgspec.structs.replace(features, nodes=()).active(CONTROLLER))
+    return all(set(promise.needs) <= a and not a & ALTERNATIVES for a in active)
 
 
 _VOIDING = (GuardKind.ALTERNATIVE,)
