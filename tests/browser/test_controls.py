@@ -154,7 +154,7 @@ def test_steps_within_the_run_need_no_kernel(hands: Hands) -> None:
 
 
 def test_what_is_not_answered_yet_shows_that(hands: Hands) -> None:
-    """A lock cannot be pressed twice, nor its answer changed."""
+    """A lock cannot be pressed twice, nor its answer changed. What is turned twice is as before."""
     hands.from_the_play(4)
     hands.page.run("exit-lock")
     exit_lock, lock = hands.page.cell("exit-lock"), "Lock in my prediction"
@@ -164,12 +164,15 @@ def test_what_is_not_answered_yet_shows_that(hands: Hands) -> None:
         hands.lab.get_by_role("button", name="Crash", exact=True).first.click()
         expect(hands.lab.locator(".kiplab-asked")).to_have_text("Crash")
         expect(hands.lab.locator(PICTURE).locator("..")).to_have_css("opacity", "0.6")
+        hands.page.press("lab", "Branches", "Branches")
         hands.page.press("exit-lock", lock)
         expect(exit_lock.get_by_role("button", name=lock)).to_be_disabled()
         expect(exit_lock.get_by_role("radio").last).to_be_disabled()
     expect(hands.lab.locator(".kiplab-asked")).to_have_count(0)
     expect(hands.lab.locator(PICTURE).locator("..")).to_have_css("opacity", "1")
     expect(exit_lock).to_contain_text("Locked in:")
+    fold = hands.lab.get_by_role("button", name="Branches", exact=True)
+    expect(fold).to_have_attribute("aria-pressed", "false")
     hands.press("Reset")
 
 

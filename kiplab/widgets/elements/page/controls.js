@@ -27,7 +27,10 @@ const pressable = {
 
 const toggling = {
   make({ act }) {
-    return buttonOf((element) => act("value", element.ariaPressed !== "true"));
+    return buttonOf((element) => {
+      element.meant = !(element.matches(".kiplab-asked") ? element.meant : element.ariaPressed === "true");
+      act("value", element.meant);
+    });
   },
   paint(element, part) {
     paintButton(element, part);
