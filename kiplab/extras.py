@@ -1,11 +1,11 @@
 """Optional packages, loaded on demand: kiplab needs msgspec alone, a missing one is an error."""
 
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
-from pkgutil import get_data
 from typing import Any
 
 EXTRAS = {
@@ -57,7 +57,8 @@ def homes_of(package: str) -> dict[str, str]:
 
     They are those that the package imports for type checkers and editors: ``name as name``.
     """
-    source = (get_data(package, "__init__.py") or b"").decode()
+    spec: Any = sys.modules[package].__spec__
+    source = spec.loader.get_data(spec.origin).decode()
     imports = re.findall(r"^    from \.(\S*) import \(?\s*(\w+) as \2\b", source, re.MULTILINE)
     return {name: module or name for module, name in imports}
 

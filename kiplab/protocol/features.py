@@ -132,20 +132,18 @@ def _lacking(guard: Guard, release: Release) -> str | None:
 
 def check_release(release: str) -> str:
     """`release` itself; raises UnknownFeatureError with the list of releases."""
-    if release not in RELEASES:
-        raise UnknownFeatureError(
-            f"unknown release {release!r}; the releases are {', '.join(RELEASES)}"
-        )
-    return release
+    if release in RELEASES:
+        return release
+    unknown, releases = f"unknown release {release!r}", ", ".join(RELEASES)
+    raise UnknownFeatureError(f"{unknown}; the releases are {releases}")
 
 
 def check_metadata_version(metadata_version: str) -> str:
     """`metadata_version` itself; raises UnknownFeatureError with the list of them."""
-    if metadata_version not in METADATA_LEVEL:
-        raise UnknownFeatureError(
-            f"unknown metadata version {metadata_version!r}; they are {', '.join(METADATA_LEVEL)}"
-        )
-    return metadata_version
+    if metadata_version in METADATA_LEVEL:
+        return metadata_version
+    unknown, levels = f"unknown metadata version {metadata_version!r}", ", ".join(METADATA_LEVEL)
+    raise UnknownFeatureError(f"{unknown}; they are {levels}")
 
 
 def check_features(features: Features) -> Features:
