@@ -32,7 +32,8 @@ RUNS = (
     (29, ACTED, "action to pixels, about 200 events", 100),
 )
 """Steps of a run, what is pressed, and milliseconds that 95 of 100 presses may take."""
-OPENINGS, READING_MS = 5, 3_000
+OPENINGS, READING_MS, PAUSE_MS = 5, 3_000, 200
+"""`PAUSE_MS` lie between two presses: nobody reads faster."""
 OPTIONS = ("--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu")
 SOURCE = """import sys
 sys.path.insert(0, {root!r})
@@ -50,11 +51,11 @@ PRESS = """async (label) => {
   const plot = cell.querySelector('.js-plotly-plot');
   const button = [...cell.querySelectorAll('button')].find(b => b.textContent.trim() === label);
   const before = said(), start = performance.now();
-  const drawn = new Promise(done => plotly(plot, done));
-  function plotly(plot, done) {
-    const heard = () => { plot.removeListener('plotly_afterplot', heard); done(); };
-    plot.on('plotly_afterplot', heard);
-  }
+  // It is drawn anew, or one that is drawn already takes its place.
+  const drawn = new Promise(done => {
+    plot.once('plotly_afterplot', done);
+    new MutationObserver(done).observe(plot.parentNode, {childList: true});
+  });
   button.click();
   await new Promise(done => {
     const watch = new MutationObserver(() => {
@@ -144,6 +145,7 @@ def _presses(
         for label in labels:
             for page, times in zip(pages, took, strict=True):
                 page.page.bring_to_front()
+                page.page.wait_for_timeout(PAUSE_MS)
                 times.append(float(page.page.evaluate(PRESS, label)))
         return took
 

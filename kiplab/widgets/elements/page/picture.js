@@ -30,9 +30,25 @@ const plotlyOf = async (model) => {
 };
 
 // plotly writes into what it is given, and another view may be given the same.
+const plot = async ({ plotly }, figure, drawing) => {
+  figure.drawing = null;
+  const { data, layout } = structuredClone(drawing);
+  await plotly.react(figure, data, layout, CONFIG);
+  figure.drawing = drawing;
+};
+
+// Draws the picture of a step that is likely to come beside the page, while nobody waits.
+const prepare = (element, drawing) => {
+  if (!element.plotly || element.waiting || element.spare?.drawing === drawing) return;
+  element.spare ??= make("div");
+  plot(element, element.spare, drawing);
+};
+
 const draw = async (element, drew) => {
-  const { data, layout } = structuredClone(element.drawing);
-  await element.plotly.react(element.figure, data, layout, CONFIG);
+  if (element.spare?.drawing === element.drawing) {
+    element.figure.replaceWith(element.spare);
+    [element.figure, element.spare] = [element.spare, element.figure];
+  } else await plot(element, element.figure, element.drawing);
   // What can be scrolled has to be reached by keyboard too.
   if (!element.overlay && element.scrollWidth > element.clientWidth + 1) element.tabIndex = 0;
   else element.removeAttribute("tabindex");
@@ -64,7 +80,7 @@ const pictured = {
   make({ model, drew }) {
     const [message, figure] = [make("p", {}, LOADING), make("div")];
     const element = make("div", { class: "kiplab-picture" }, message, figure);
-    element.figure = figure;
+    Object.assign(element, { figure, prepare: (drawing) => prepare(element, drawing) });
     plotlyOf(model).then((plotly) => {
       message.remove();
       element.plotly = plotly;
@@ -78,7 +94,9 @@ const pictured = {
   paint(element, part, changed, { drew }) {
     if (changed.has("drawing")) drawSoon(element, part, drew);
   },
-  end(element) { element.plotly?.purge(element.figure); },
+  end(element) {
+    for (const each of [element.figure, element.spare]) if (each) element.plotly?.purge(each);
+  },
 };
 
 KINDS.picture = pictured;

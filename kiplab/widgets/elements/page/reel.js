@@ -21,6 +21,7 @@ const unpacked = (value, items) => {
 const reelOf = ({ tree, paint, element, ask, outbox, renew }) => {
   const sheets = new Map();
   let [id, edition, at, isAsked] = [];
+  let way = "step";
   const reel = () => tree().parts[id];
   // Whether the kernel does not know yet where the page stands.
   const isAhead = () => outbox().carries(id, "at");
@@ -49,6 +50,12 @@ const reelOf = ({ tree, paint, element, ask, outbox, renew }) => {
     for (const name of kept) tree().parts[part][name] = shown[name];
     return [part, Object.fromEntries(Object.entries(traits).filter(([name]) => !kept.includes(name)))];
   };
+  // The picture that comes next if one goes on as before.
+  const prepare = () => {
+    for (const [part, { drawing }] of Object.entries(sheets.get(TARGETS[way](reel(), at)) ?? {})) {
+      if (drawing) element(part)?.prepare(drawing);
+    }
+  };
   return {
     // The whole tree was drawn.
     begin() {
@@ -62,6 +69,7 @@ const reelOf = ({ tree, paint, element, ask, outbox, renew }) => {
     again() { isAsked = false; },
     // Have the steps nearest to this one sent that are not here, when there is nothing else to do.
     fetch() {
+      if (reel()) prepare();
       if (!reel() || isAsked || outbox().isBusy()) return;
       const far = (step) => Math.abs(step - at);
       const missing = [...Array(reel().last + 1).keys()]
@@ -79,6 +87,7 @@ const reelOf = ({ tree, paint, element, ask, outbox, renew }) => {
       const move = ["press", "value"].includes(name) && reel()?.moves[part];
       const to = move && TARGETS[move](reel(), at, value);
       if (!sheets.has(to)) return false;
+      way = to < at ? "back" : "step";
       at = to;
       show(sheets.get(to));
       outbox().put({ part: id, name: "at", value: [edition, to], latest: true });
