@@ -20,6 +20,7 @@ from tests.browser.slow_machine import nobody_answers
 pytestmark = pytest.mark.browser
 
 PICTURE = ".js-plotly-plot"
+PREPARED = """() => document.querySelector('[data-cell="lab"] .kiplab-picture').spare?.drawing"""
 FOCUS_AND_STAGE = """() => {
   const box = document.querySelector('[data-cell="lab"] .kiplab-stage').getBoundingClientRect();
   return [document.activeElement.getBoundingClientRect().top, box.bottom];
@@ -130,11 +131,17 @@ def test_a_broken_property_leads_to_where_it_broke(hands: Hands) -> None:
 
 
 def test_steps_within_the_run_need_no_kernel(hands: Hands) -> None:
-    """The kernel follows when it can, and undoes nothing."""
+    """The kernel follows when it can, and undoes nothing. The next picture is drawn before."""
     hands.from_the_play(0)
     expect(hands.lab.locator(".kiplab-reel")).to_have_attribute("data-steps", "12")
+    hands.page.page.wait_for_function(PREPARED)
+    picture = hands.lab.locator(".kiplab-picture").first
+    prepared = picture.evaluate_handle("picture => picture.spare")
     with nobody_answers():
-        for label, step in (("Step", 1), ("Step", 2), ("Back", 1), ("Last", 11)):
+        hands.page.press("lab", "Step")
+        expect(hands.verdict).to_contain_text("Step 1 of 11")
+        assert picture.evaluate("(picture, it) => picture.figure === it", prepared)
+        for label, step in (("Step", 2), ("Back", 1), ("Last", 11)):
             hands.lab.get_by_role("button", name=label, exact=True).click(force=True)
             expect(hands.verdict).to_contain_text(f"Step {step} of 11")
         expect(hands.lab.get_by_label("step", exact=True)).to_have_value("11")

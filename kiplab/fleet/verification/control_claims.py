@@ -80,23 +80,13 @@ def _cuts(many: int, seed: int) -> Iterator[Claim]:
 def _counted(
     world: World, features: str, metric: str, many: int, seed: int
 ) -> Callable[[], Certain]:
-    def found() -> Certain:
-        counts = simulate(
-            world, seed=seed, first=0, last=many, horizon_us=HORIZON_US, feature_sets=(features,)
-        )
-        return Certain(counts.total(features, metric))
-
-    return found
+    run = partial(simulate, world, seed=seed, first=0, last=many, horizon_us=HORIZON_US)
+    return lambda: Certain(run(feature_sets=(features,)).total(features, metric))
 
 
 def _every(world: World, many: int, seed: int) -> list[EffectiveEvent]:
-    return [
-        event
-        for replication in range(many)
-        for event in effective_events(
-            world, seed=seed, replication=replication, until_us=HORIZON_US
-        )
-    ]
+    events = partial(effective_events, world, seed=seed, until_us=HORIZON_US)
+    return [event for number in range(many) for event in events(replication=number)]
 
 
 Effects = Callable[[], list[EffectiveEvent]]

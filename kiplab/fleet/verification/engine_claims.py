@@ -1,7 +1,7 @@
 """The kernel's counts of random schedules, beside the engine's of the same ones."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 
 from ...protocol.releases import Mode
@@ -19,7 +19,9 @@ _OFTEN = (
     *("stale_join", "committed_loss", "last_replica_loss", "unclean_loss", "refused"),
     *("offline", "expansions", "offline_us", "under_min_us", "recovery_us"),
 )
-_RACING = ("stale_join", "race_loss")
+_RANDOM = random_schedule, _OFTEN, "random schedules"
+_RACES = racing_schedule, ("stale_join", "race_loss"), "random schedules of the race"
+"""How a schedule is made, what is counted in both, and how it is called."""
 _FEWEST = 30
 """Schedules, however small the effort: everything happens in so many."""
 CountedLines = Callable[[], Counter[str]]
@@ -28,60 +30,41 @@ CountedLines = Callable[[], Counter[str]]
 def engine_claims(effort: float, seed: int) -> Iterator[Claim]:
     """Schedules in proportion to `effort`; the same number of each, or it is a disagreement."""
     for features in ("none", "841+903", "841+903+704"):
-        yield from _random(Mode.KRAFT, features, _many(300, effort), seed)
+        yield from _told(Mode.KRAFT, features, _RANDOM, _many(300, effort), seed)
     for features in ("none", "704"):
-        yield from _random(Mode.ZOOKEEPER, features, _many(100, effort), seed)
+        yield from _told(Mode.ZOOKEEPER, features, _RANDOM, _many(100, effort), seed)
     for features in ("none", "841"):
-        yield from _races(Mode.KRAFT, features, _many(60, effort), seed)
-    yield from _races(Mode.ZOOKEEPER, "none", _many(80, effort), seed)
+        yield from _told(Mode.KRAFT, features, _RACES, _many(60, effort), seed)
+    yield from _told(Mode.ZOOKEEPER, "none", _RACES, _many(80, effort), seed)
 
 
 def _many(usual: int, effort: float) -> int:
     return max(_FEWEST, round(usual * effort))
 
 
-def _random(mode: Mode, features: str, many: int, seed: int) -> Iterator[Claim]:
-    schedules = [partial(random_schedule, seed, number) for number in range(many)]
-    regime = f"{many} random schedules, counted in both"
-    yield from _told(mode, features, schedules, _OFTEN, regime)
-
-
-def _races(mode: Mode, features: str, many: int, seed: int) -> Iterator[Claim]:
-    schedules = [partial(racing_schedule, seed, number) for number in range(many)]
-    regime = f"{many} random schedules of the race, counted in both"
-    yield from _told(mode, features, schedules, _RACING, regime)
-
-
 def _told(
     mode: Mode,
     features: str,
-    schedules: Sequence[Callable[[], OutsideSchedule]],
-    metrics: Sequence[str],
-    regime: str,
+    kind: tuple[Callable[[int, int], OutsideSchedule], tuple[str, ...], str],
+    many: int,
+    seed: int,
 ) -> Iterator[Claim]:
     """By the kernel and by the engine, each when it is first asked."""
-    compared = COMPARED_IN[mode][features]
+    (made, metrics, words), compared = kind, COMPARED_IN[mode][features]
     trace = zookeeper_trace if mode is Mode.ZOOKEEPER else engine_trace
 
-    @cache
-    def kernel() -> Counter[str]:
-        counts: Counter[str] = Counter()
-        for made in schedules:
-            # Uncompiled it is the same, and there is no second kernel to compile.
-            counts.update(kernel_run(made(), compared, compiled=False).counts)
-        return counts
+    def counted(counts: Callable[[OutsideSchedule], Mapping[str, int]]) -> CountedLines:
+        schedules = (made(seed, number) for number in range(many))
+        return cache(lambda: sum((Counter(counts(one)) for one in schedules), Counter[str]()))
 
-    @cache
-    def engine() -> Counter[str]:
-        counts: Counter[str] = Counter()
-        for made in schedules:
-            schedule = made()
-            counts.update(trace_counts(trace(schedule, compared), schedule))
-        return counts
+    # Uncompiled it is the same, and there is no second kernel to compile.
+    kernel = counted(lambda one: kernel_run(one, compared, compiled=False).counts)
+    engine = counted(lambda one: trace_counts(trace(one, compared), one))
 
     def certain(lines: CountedLines, metric: str) -> Certain:
         return Certain(lines()[metric])
 
     for metric in metrics:
         ours, theirs = (partial(certain, lines, metric) for lines in (kernel, engine))
+        regime = f"{many} {words}, counted in both"
         yield Claim(metric, features, Referee.ENGINE, regime, ours, theirs, mode=mode)

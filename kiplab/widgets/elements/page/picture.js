@@ -31,10 +31,10 @@ const plotlyOf = async (model) => {
 
 // plotly writes into what it is given, and another view may be given the same.
 const plot = async ({ plotly }, figure, drawing) => {
-  figure.drawing = null;
+  Object.assign(figure, { asked: drawing, drawing: null });
   const { data, layout } = structuredClone(drawing);
   await plotly.react(figure, data, layout, CONFIG);
-  figure.drawing = drawing;
+  if (figure.asked === drawing) figure.drawing = drawing;
 };
 
 // Draws the picture of a step that is likely to come beside the page, while nobody waits.
@@ -94,9 +94,7 @@ const pictured = {
   paint(element, part, changed, { drew }) {
     if (changed.has("drawing")) drawSoon(element, part, drew);
   },
-  end(element) {
-    for (const each of [element.figure, element.spare]) if (each) element.plotly?.purge(each);
-  },
+  end({ plotly, figure, spare }) { [figure, spare].forEach((each) => each && plotly?.purge(each)); },
 };
 
 KINDS.picture = pictured;

@@ -87,7 +87,7 @@ const reelOf = ({ tree, paint, element, ask, outbox, renew }) => {
       const move = ["press", "value"].includes(name) && reel()?.moves[part];
       const to = move && TARGETS[move](reel(), at, value);
       if (!sheets.has(to)) return false;
-      way = to < at ? "back" : "step";
+      way = move === "back" ? "back" : "step";
       at = to;
       show(sheets.get(to));
       outbox().put({ part: id, name: "at", value: [edition, to], latest: true });
