@@ -92,7 +92,7 @@ LOSSY = "704-*", "consumer-truncation", "kafka-1*", "last-replica", "unclean-ele
 """Plays in which somebody leads without committed records: its role says so in every text."""
 CHANGES |= {f"timeline {ending} {play}": LOSS for ending in ("json", "txt") for play in LOSSY}
 CHANGES["timeline svg *"] = LOSS
-CAPTION = "The caption of a raw request says which check refuses it"
+CAPTION = "The caption of a raw request says whether it was refused"
 ASKED = ("343-isr-change", "343-two-processes", "841-[otu]*")
 """Plays with raw requests."""
 CHANGES |= {f"timeline * {play}": CAPTION for play in ASKED}
