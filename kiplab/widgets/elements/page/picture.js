@@ -31,10 +31,10 @@ const plotlyOf = async (model) => {
 
 // plotly writes into what it is given, and another view may be given the same.
 const plot = async ({ plotly }, figure, drawing) => {
-  Object.assign(figure, { asked: drawing, drawing: null });
+  Object.assign(figure, { target: drawing, drawing: null });
   const { data, layout } = structuredClone(drawing);
   await plotly.react(figure, data, layout, CONFIG);
-  if (figure.asked === drawing) figure.drawing = drawing;
+  if (figure.target === drawing) figure.drawing = drawing;
 };
 
 // Draws the picture of a step that is likely to come beside the page, while nobody waits.
