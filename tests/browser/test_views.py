@@ -43,7 +43,7 @@ EDGES = """async ([cell, play]) => {
     const words = `Step ${step} of ${slider.max}`;
     while (!surface.querySelector('.kiplab-verdict').textContent.includes(words)
       || surface.matches('[aria-busy="true"]')) await new Promise(requestAnimationFrame);
-    edges.push(topOf('.kiplab-stage') - topOf('.kiplab-head'));
+    edges.push(Math.round(topOf('.kiplab-stage') - topOf('.kiplab-head')));
   }
   return edges;
 }"""
