@@ -53,7 +53,7 @@ const reelOf = ({ tree, paint, element, ask, outbox, renew }) => {
   // The picture that comes next if one goes on as before.
   const prepare = () => {
     for (const [part, { drawing }] of Object.entries(sheets.get(TARGETS[way](reel(), at)) ?? {})) {
-      if (drawing) element(part)?.prepare(drawing);
+      if (drawing) element(part)?.prepare?.(drawing);
     }
   };
   return {
