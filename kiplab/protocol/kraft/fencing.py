@@ -80,6 +80,7 @@ def removal_records(
 ) -> list[PartitionChangeRecord]:
     """Remove it from every ISR; where it led, another member leads, or the partition has no leader.
 
+    KIP-903, Proposed Changes: fencing removes a broker from all ISRs, but for a last member.
     Source: ReplicationControlManager.generateLeaderAndIsrUpdates (3.5.0).
     """
     with_it = [p for p in controller.partitions if broker in p.isr]

@@ -2,8 +2,8 @@
 
 The input is a heartbeat: the broker, its broker epoch, how far it has replicated the metadata log,
 and whether it wants to stay fenced or to shut down. The epoch is judged first. A stale heartbeat
-changes nothing: not even the contact is noted, and the controller stays the same object. Otherwise
-the state of the broker and its two wishes give the next state, and `fencing.py` the records of the
+changes nothing, but from 4.0 on the controller notes its contact (`sessions.py`). Otherwise the
+state of the broker and its two wishes give the next state, and `fencing.py` the records of the
 transition. Then the contact, the offset and the fence are noted. A broker that enters controlled
 shutdown gets the offset that every other active broker has to reach before it may stop. The output
 is the records, the new metadata for every broker, and the answer: caught up, fenced, shut down now.
