@@ -28,7 +28,8 @@ class WhatIf(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """`metric` under the KIPs of `features`, with the parameters `before` and `after` the change.
 
     `features` are two where the KIPs are what changes. `about` is what is asked for, `names` are
-    those of the fleet before and after, `comes` is one of WAYS, and `reason` says why.
+    those of the fleet before and after, `comes` is one of WAYS, and `reason` says why. `ideas` are
+    what may be behind another of WAYS.
     """
 
     change: str
@@ -40,6 +41,7 @@ class WhatIf(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     after: dict[str, Any] = {}
     comes: str
     reason: str
+    ideas: dict[str, str]
 
     @property
     def question(self) -> str:

@@ -70,7 +70,8 @@ def _in_words(event: events.Event) -> str:
     """A refusal without its reason, which is what matters; else the line of the transcript."""
     if isinstance(event, facts.Refused):
         where = f" for {event.partition}" if event.partition else ""
-        return f"⊘ {node_name(event.node)} refuses {event.request}{where}: {event.error.name}"
+        sign = "◘" if event.guard else "⊘"
+        return f"{sign} {node_name(event.node)} refuses {event.request}{where}: {event.error.name}"
     if isinstance(event, facts.NotProposed):
         return f"broker {event.node} does not propose broker {event.follower} for {event.partition}"
     if isinstance(event, events.CommittedLost):
@@ -82,9 +83,8 @@ def _in_words(event: events.Event) -> str:
 
 
 def _capital(text: str) -> str:
-    sign = "⊘ " if text.startswith("⊘ ") else ""
-    words = text.removeprefix(sign)
-    return sign + words[:1].upper() + words[1:]
+    start = 2 if text.startswith(("◘ ", "⊘ ")) else 0
+    return text[:start] + text[start : start + 1].upper() + text[start + 1 :]
 
 
 # --- why it matters -------------------------------------------------------------------------------

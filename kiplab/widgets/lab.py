@@ -379,7 +379,7 @@ class Lab:
         self.rulebook.show(playback.features, self.tree.rules)
         self.transcript.value = transcript(playback, TRANSCRIPT_HEIGHT)
         self._say(sentence)
-        if self._after is not None and playback.at == playback.last:
+        if self._after is not None and playback.at >= self.transport.end:
             self._after.passed(still_fallback.RUN)
 
     def _sheet(self, at: int) -> StepSheet:
@@ -387,7 +387,8 @@ class Lab:
         view, playback = self._view, playbacks.seek(self.playback, at)
         branch = self.branch if self.tree.here.parent else ""
         yield self.picture, "drawing", view.drawing(at)
-        yield self.verdict, "value", story_bar(playback, view.moment(at), branch)
+        is_end = at >= self.transport.end
+        yield self.verdict, "value", story_bar(playback, view.moment(at), branch, is_end=is_end)
         partition = view.options.get("partition") or view.rows.busiest
         yield self.facts, "value", on_record(playback, partition)
         yield self.note, "value", ""
@@ -399,7 +400,8 @@ class Lab:
         self.transport.is_the_play = self.tree.here.parent is None
         self.transport.show()
         about = self._view.edition, self.tree.current, self.branch
-        self.reel.show(self.playback.at, tuple(self._view.stops), about)
+        playback = self.playback
+        self.reel.show(playback.at, playback.last, tuple(self._view.stops), about)
 
     def _say(self, text: str, *, alarm: bool = False) -> None:
         if self.is_open:

@@ -19,28 +19,37 @@ from .history_tree.playback import Playback
 
 INK, MUTED = "var(--jp-ui-font-color1, #1b1f23)", "var(--jp-ui-font-color2, #5b636b)"
 LINE, SOFT = "var(--jp-border-color2, #d7dade)", "var(--jp-layout-color2, #f3f4f6)"
+_SHIELD = (
+    '<svg width="11" height="14" viewBox="-5.5 -7 11 14" style="vertical-align:-2px" aria-hidden>'
+    '<path fill="currentcolor" d="M-5.5 1v-5L0-7l5.5 3v5L0 7zm2-2.5v2h7v-2z"/></svg>'
+)
+"""A guard refused it: the sign that the picture has, in the size of words."""
 
 
 def glyph(stage: Stage) -> str:
     return verdicts.VERDICT_SIGNS[verdicts.verdict(stage)]
 
 
-def story_bar(playback: Playback, moment: MomentRow, branch: str = "") -> str:
+def story_bar(
+    playback: Playback, moment: MomentRow, branch: str = "", *, is_end: bool = False
+) -> str:
     """What happened at the step where one stands, why it matters, and the verdict so far.
 
     `moment` is what the axis says of it. `branch` is the name of the branch, if it is not the play.
+    After the step that `is_end` nothing happens.
     """
     word, story = verdicts.verdict(playback.here), story_of(playback.here)
-    so_far = " so far" if playback.at < playback.last and word == "safe" else ""
+    so_far = "" if is_end or word != "safe" else " so far"
     sentence = verdicts.sentence(playback.here).removeprefix("nothing lost yet, but ")
     verdict = f"{glyph(playback.here)} {word}: {sentence}{so_far}"
     label, struck = moment.label, "s" if moment.was_left_out else "span"
     is_new = playback.at and label.casefold() not in story.happened.casefold()
     where = f"Step {playback.at} of {playback.last}" + (f", {label}" if is_new else "")
     where = muted(where + (f" · on {branch}" if branch else ""), struck)
+    happened = escape(story.happened).replace("◘", _SHIELD)
     return (
         f'<div class="kiplab-verdict kiplab-{word}" role="status" tabindex="0"><div>'
-        f"<p>{where} <b>{escape(story.happened)}</b></p><p>{escape(story.matters)}</p>"
+        f"<p>{where} <b>{happened}</b></p><p>{escape(story.matters)}</p>"
         f'</div><span class="kiplab-chip">{escape(verdict)}</span></div>'
     )
 
@@ -112,7 +121,7 @@ def note(text: str, *, alarm: bool = False) -> str:
     """A calm sentence; an `alarm` is read aloud at once."""
     if not text:
         return ""
-    role, edge = ("alert", "#d55e00") if alarm else ("status", "#0072b2")
+    role, edge = ("alert", INK) if alarm else ("status", "#0072b2")
     return (
         f'<div class="kiplab-note" role="{role}" tabindex="0" style="border-left:5px solid {edge};'
         f'padding:4px 12px;line-height:1.5;color:{INK}">{escape(text)}</div>'

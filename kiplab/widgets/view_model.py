@@ -204,7 +204,7 @@ class Reel(Element):
         self._since = 0
         super().__init__(moves=moves, sheets={})
 
-    def show(self, at: int, stops: tuple[int, ...], about: tuple[object, ...]) -> None:
+    def show(self, at: int, last: int, stops: tuple[int, ...], about: tuple[object, ...]) -> None:
         """Stand on step `at`. `about` is the look and the run: another has other pictures."""
         if about != self._about:
             self.edition += 1
@@ -212,7 +212,7 @@ class Reel(Element):
                 self._since = self.edition
             self._about = about
             self.sheets = {}
-        self.at, self.last, self.stops = at, stops[-1], stops
+        self.at, self.last, self.stops = at, last, stops
 
     def described(self, names: tuple[str, ...] | None = None) -> dict[str, Any]:
         """Who begins anew asks anew: all traits are told without the sheets that were sent last."""

@@ -56,7 +56,7 @@ def test_it_begins_without_an_answer_and_the_right_one_can_be_filled_in(id: str)
     assert all("✓" in mark for mark in marks) == (len(marks) > 1)
 
 
-def test_it_tells_little_by_little_as_the_check_in_words_does() -> None:
+def test_each_row_is_marked_and_words_say_little_by_little_as_the_check_does() -> None:
     sheet = filled()
     for attempt, rule in enumerate("PSN", 1):
         sheet.parts[0].controls[1].value = rule
@@ -64,8 +64,8 @@ def test_it_tells_little_by_little_as_the_check_in_words_does() -> None:
         assert "7 of 8 points" in sheet.result.value
         assert f"Kept as attempt {attempt}" in sheet.result.value
         assert ("request 1" in sheet.result.value) == (attempt == 3)
-        assert ("look again" in sheet.parts[0].mark.value) == (attempt == 3)
-        assert ("✓" in sheet.parts[1].mark.value) == (attempt == 3)
+        assert "look again" in sheet.parts[0].mark.value
+        assert "✓" in sheet.parts[1].mark.value
     assert kiplab.check("conversation/first-rule", sheet.answer).kept.startswith(
         "(The same answer as before"
     )

@@ -32,7 +32,7 @@ def test_bounds_out_of_reach_are_said_in_python_too(capsys: pytest.CaptureFixtur
     assert said.out == ""
     assert said.err.startswith(f"kiplab: {found.predicted}\n")
     assert "give or take a factor of three" in found.predicted
-    assert found.predicted.endswith("it will not finish")
+    assert found.predicted.endswith("it stops there without an answer")
     told: list[str] = []
     kiplab.explore("isr-two-of-three", states=100, say=told.append, **FAR)
     assert told[0] == found.predicted
@@ -51,7 +51,7 @@ def test_a_matrix_says_how_many_cells_and_how_long_each(capsys: pytest.CaptureFi
     kiplab.matrix("isr-two-of-three", guards="903", **FAR, **stop)
     said = capsys.readouterr().err
     assert said.startswith("kiplab: 2 cells, 2 at a time; where nothing breaks, for each: about ")
-    assert "it will not finish" in said
+    assert "it stops there without an answer" in said
     told: list[str] = []
     matrix("isr-two-of-three", guards="903", say=told.append, **FAR, **stop)
     assert [f"kiplab: {sentence}\n" for sentence in told] == [said]
@@ -94,7 +94,7 @@ def test_a_crash_between_three_brokers_is_known_to_be_out_of_reach() -> None:
     found = kiplab.explore("isr-two-of-three", level="cluster", crashes=1, cancel=lambda: True)
     assert " h and " in found.predicted
     assert found.predicted.endswith(
-        "that is beyond the limits: unless something breaks, it will not finish"
+        "beyond the limits: unless something breaks, it stops there without an answer"
     )
 
 

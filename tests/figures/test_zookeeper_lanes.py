@@ -9,7 +9,7 @@ from kiplab.figures.timeline.legend_marks import occurring
 from kiplab.figures.timeline.sheet import BADGE
 from kiplab.figures.timeline.whole_runs import timeline, twin
 from kiplab.runs import bounces
-from tests.figures.boxes import so_far, texts, unreadable
+from tests.figures.boxes import so_far, texts, too_small, unreadable
 from tests.figures.small_plays import FAILED_OVER, cards, play, shapes
 from tests.figures.zookeeper_plays import ALL, run
 
@@ -99,6 +99,7 @@ def test_four_small_panels_stand_off_and_on(width: int) -> None:
     assert any("bounced: 100" in text for text in told)
     assert any("nothing changed" in text or "no change" in text for text in told)
     assert "checkpoint loses" in " ".join(told)
+    assert too_small(figure) == []
 
 
 def test_panels_of_nothing_are_refused() -> None:

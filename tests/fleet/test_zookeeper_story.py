@@ -173,7 +173,7 @@ def test_a_stale_join_ends_with_a_member_that_is_not_registered_any_more() -> No
 
 
 def test_kip_343_is_counted_and_the_question_says_so() -> None:
-    assert _story("shock_loss").question.endswith("; KIP-343 is counted, not played")
+    assert _story("shock_loss").question.endswith("? KIP-343 is counted, not played.")
     assert "KIP-343" not in _story("unclean_loss").question
 
 

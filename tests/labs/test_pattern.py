@@ -5,7 +5,7 @@ import re
 import pytest
 
 import kiplab
-from kiplab.classroom.exercise_table import EXERCISES, LETTERS, WHAT_IFS, what_if_id
+from kiplab.classroom.exercise_table import EXERCISES, LETTERS, WAYS, WHAT_IFS, Exercise, what_if_id
 from kiplab.classroom.forms.held_back import EXPLANATIONS
 from tests.labs.running import (
     LABS,
@@ -115,12 +115,15 @@ def test_every_explanation_is_shown_by_one_lab() -> None:
     assert shown == sorted(file.read_text("utf-8") for file in EXPLANATIONS.rglob("*.md"))
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_wrong_choice_before_the_lab_has_the_idea_behind_it_answered(name: str) -> None:
-    asked = next(e for e in EXERCISES if e.lab == name[:2] and not e.check)
+@pytest.mark.parametrize("asked", [e for e in EXERCISES if not e.check], ids=lambda e: e.id)
+def test_every_wrong_choice_has_the_idea_behind_it_answered(asked: Exercise) -> None:
     told = "\n".join(text.read_text("utf-8") for text in EXPLANATIONS.glob(f"{asked.id}*.md"))
+    answered = re.findall(r"^\[(\w)\] \*\*If you ", told, re.MULTILINE)
+    if asked.what_if is not None:
+        assert all(idea.startswith("If you ") for idea in asked.what_if.ideas.values())
+        answered = [asked.letter_of(WAYS[way]) for way in asked.what_if.ideas]
     wrong = [letter for letter in LETTERS[: len(asked.choices)] if letter != asked.right]
-    assert sorted(re.findall(r"^\[(\w)\] \*\*If you ", told, re.MULTILINE)) == wrong
+    assert sorted(answered) == wrong
 
 
 @pytest.mark.parametrize("name", NAMES)

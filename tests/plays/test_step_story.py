@@ -39,7 +39,7 @@ def test_the_race_of_kafka_14139_can_be_read_from_it() -> None:
 
 def test_a_refusal_says_the_rule_and_both_values() -> None:
     story = stories("kafka-14139", "3.5")[6]
-    assert story.happened.startswith("⊘ Controller refuses alter-partition for orders-0")
+    assert story.happened.startswith("◘ Controller refuses alter-partition for orders-0")
     assert "request 41, registered 57" in story.matters
     assert "KIP-903 (903.controller-epoch)" in story.matters
 

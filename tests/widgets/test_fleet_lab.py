@@ -76,6 +76,16 @@ def test_a_sweep_has_the_ends_of_the_usual_range() -> None:
     assert asks.spread_over("slow_alter_partition_s", 4)[-1] == 300
 
 
+def test_an_answer_is_dimmed_while_that_of_another_question_is_worked_out(
+    lab: FleetLab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lab._last, "ask", lambda: None)
+    lab.dials["bounces_per_year"].slider.value = 0
+    assert "kiplab-stale" in lab.shown.classes
+    lab._answer_now()
+    assert lab.shown.classes == ()
+
+
 # --- what is asked --------------------------------------------------------------------------------
 
 

@@ -10,6 +10,7 @@ from ipywidgets.widgets.widget import _instances
 
 import kiplab
 from kiplab.figures.drawing.svg import svg
+from kiplab.plays.grammar import parse
 from kiplab.plays.stage import Stage
 from kiplab.rows.columns import Rows
 from kiplab.rows.rows_of_stage import rows_of
@@ -99,7 +100,8 @@ def test_switching_903_on_refuses_the_request_at_the_same_step(lab: Lab) -> None
     assert lab.playback.at == 6
     said = text(lab.verdict.value)
     assert "● safe" in said
-    assert "⊘ Controller refuses alter-partition for orders-0: INELIGIBLE_REPLICA" in said
+    assert "Controller refuses alter-partition for orders-0: INELIGIBLE_REPLICA" in said
+    assert "<svg" in lab.verdict.value, "the shield, as in the picture"
     assert "request 41, registered 57" in said
     assert "INELIGIBLE_REPLICA" in words_in_figure(lab)
     lab.rulebook.kips["903"].value = False
@@ -216,7 +218,7 @@ def test_every_play_opens_and_steps_to_its_end(name: str) -> None:
     for _ in range(lab.playback.last):
         lab.transport.step.click()
     assert lab.transport.step.disabled
-    assert lab.playback.at == lab.playback.last
+    assert all(m.was_left_out for m in rows_of(lab.playback.whole).moments[lab.playback.at + 1 :])
 
 
 def stepped_through(lab: Lab) -> set[int]:
@@ -242,6 +244,27 @@ def test_what_is_not_applicable_is_struck_through_and_passed_over(
     assert "<s>18 resend shop" in lab.transcript.value
     assert "<s>(finish-recovery:" in words_in_figure(lab)
     assert "line-through" in svg(lab.picture.drawing)
+
+
+def test_a_run_ends_with_its_last_line_that_is_applicable(lab: Lab) -> None:
+    lab.rulebook.kips["903"].value = True
+    lab.transport.last.click()
+    assert lab.transport.step.disabled
+    assert "Step 10 of 11" in lab.verdict.value
+    assert "so far" not in lab.verdict.value
+
+
+def test_quiet_steps_are_one_step_however_wide_the_picture_is() -> None:
+    lines = [
+        "broker 1 epoch=101",
+        "broker 2 epoch=102",
+        "topic orders replicas=1,2 isr=1,2 leader=1",
+    ]
+    lines += ["produce orders-0 count=1"] * 4 + ["crash 2"]
+    lab = kiplab.Lab(parse("\n".join(lines), "quiet"), width=1300)
+    assert stepped_through(lab) == {0, 4, 5}
+    lab.logs.value = True
+    assert stepped_through(lab) == set(range(6))
 
 
 def test_steps_that_the_picture_folds_are_one_step() -> None:

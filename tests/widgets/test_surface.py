@@ -1,7 +1,9 @@
 """A panel as a page sees it: the whole tree once, then patches; and what the page says back."""
 
+import json
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -323,6 +325,20 @@ def test_a_lab_is_few_models_also_with_every_panel_open(monkeypatch: pytest.Monk
         lab.load("last-replica")
 
     assert 0 < opened(monkeypatch, walk) <= MODELS_MAX
+
+
+def test_the_first_lab_opens_as_three_models_and_all_its_steps_are_less_than_a_megabyte(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """plotly.js is one of the three, sent once for a kernel."""
+    labs: list[kiplab.Lab] = []
+    make = partial(kiplab.Lab, "timeline-first", controls="step")
+    assert opened(monkeypatch, lambda: labs.append(make())) <= 3
+    (lab,) = labs
+    page, steps = Page(lab.box, monkeypatch), range(lab.playback.last + 1)
+    page.does(lab.reel, "sheets", [lab.reel.edition, *steps])
+    assert len(lab.reel.sheets["steps"]) == len(steps)
+    assert len(json.dumps([page.tree, page.messages])) < 1_000_000
 
 
 @pytest.mark.parametrize(

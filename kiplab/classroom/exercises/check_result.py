@@ -44,15 +44,14 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
         return self.points == self.of
 
     def at_attempt(self, number: int) -> Checked:
-        """What is shown at this attempt: first how many are right, and a hint; then more.
+        """What is said at this attempt: first how many are right, and a hint; then more.
 
-        "Look again at B, C and D" has said A, and so it comes last.
+        "Look again at B, C and D" has said A, and so it comes last. A form marks its rows at once.
         """
         return replace(
             self,
             where=self.where if number == SAYS_WHERE else "",
             which=self.which if number >= SAYS_WHICH else "",
-            wrong=self.wrong if number >= SAYS_WHICH else "",
             misconception=self.misconception if number >= SAYS_WHERE else "",
         )
 

@@ -33,7 +33,8 @@ class WhatIfPrediction(Prediction):
         if not self.locked:
             return ""
         compared, rates = in_lines(self.compared), in_lines(self._rates())
-        return "\n".join([compared, self._unit, rates, check_result.broken(self.change.reason)])
+        said = map(check_result.broken, self._said())
+        return "\n".join([compared, self._unit, rates, *said])
 
     @property
     def comes_true(self) -> str:
@@ -53,7 +54,16 @@ class WhatIfPrediction(Prediction):
     def _fill_in(self) -> None:
         unit = muted(self._unit)
         tables = f"{table_of(self.compared)}{unit}{table_of(self._rates())}"
-        self.outcome.value = f"{tables}<p>{escape(self.change.reason)}</p>"
+        *first, others = self._said()
+        first_html = "".join(f"<p>{escape(text)}</p>" for text in first)
+        fold = f"<details><summary>Other ideas</summary><p>{escape(others)}</p></details>"
+        self.outcome.value = f"{tables}{first_html}{fold}"
+
+    def _said(self) -> list[str]:
+        """The idea behind a wrong answer, why the right one is right, and the ideas of others."""
+        ideas = {WAYS[way]: idea for way, idea in self.change.ideas.items()}
+        own = ideas.pop(self.answer or "", "").replace("If you", "You", 1)
+        return [*filter(None, [own]), self.change.reason, " ".join(ideas.values())]
 
     def _in_words(self) -> str:
         return "\n".join(filter(None, [super()._in_words(), self.text]))

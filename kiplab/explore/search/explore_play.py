@@ -144,5 +144,5 @@ def _predicted(question: Question, start: Cluster, pace: Pace) -> str:
         level, lambda within: steps(level, start, within).model, question.bounds, pace
     )
     limits = ceiling_mb(question.memory_mb), question.seconds, question.states
-    beyond = "; that is beyond the limits: unless something breaks, it will not finish"
+    beyond = "; beyond the limits: unless something breaks, it stops there without an answer"
     return prediction.sentence + (beyond if prediction.beyond(*limits) else "")

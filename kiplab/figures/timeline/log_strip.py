@@ -92,16 +92,21 @@ class LogPlace(NamedTuple):
         start = self.left + GUTTER
         return start + (self.right - start) * self.scale.share(offset)
 
+    @property
+    def size(self) -> float:
+        """Of its numbers: where logs end and what is committed is what one looks for."""
+        return max(self.canvas.sizes.small, 12)
+
     def text(self, px: float, y: float, text: str, color: str = "", **font: Any) -> None:
         """Words that are there from the moment of these logs on."""
-        font = {"size": self.canvas.sizes.small, "since": self.block.x, **font}
+        font = {"size": self.size, "since": self.block.x, **font}
         self.canvas.text(self.canvas.at(px), y, text, color, **font)
 
     def label(self, px: float, y: float, texts: Sequence[str], color: str, bold: bool) -> None:
         """The first of some words that fits, its lower edge at `y`: in the middle over `px`, or
         beside that where the place ends.
         """
-        size = self.canvas.sizes.small
+        size = self.size
         text = first_fit(texts, (self.right - self.left - GUTTER) / (BOLD if bold else 1), size)
         wide = width_of(text, size, bold=bold)
         left = min(max(px - wide / 2, self.left + GUTTER), self.right - wide)
@@ -133,7 +138,7 @@ def draw_strip(panel: Panel, runs: Sequence[Rows]) -> None:
     place.text(left + GUTTER, sum(row) / 2, heading, bold=True, size=canvas.sizes.text)
     top, low = next(iter(lanes.brokers.values()))[0] - 2, [*lanes.brokers.values()][-1][1]
     for gone in block.lost:
-        _bracket(place, gone, top - canvas.sizes.small * LINE_HEIGHT - 7)
+        _bracket(place, gone, top - place.size * LINE_HEIGHT - 7)
     tops = {lane: lanes.band(lane) - CELL / 2 for lane in lanes.brokers}
     tops |= {name: (y0 + y1 - CELL) / 2 for name, (y0, y1) in lanes.clients.items()}
     shown = [side for side in block.sides if side.holder in tops]
@@ -152,7 +157,7 @@ def _say_end(place: LogPlace, side: LogSide, top: float) -> None:
     """Where the log ends, on a plate over the line of the leader's high watermark; and its own if
     that is another.
     """
-    canvas, size, left = place.canvas, place.canvas.sizes.small, place.left + GUTTER
+    canvas, size, left = place.canvas, place.size, place.left + GUTTER
     texts = f"LEO {side.end}", end_words(side.end, side.mark)
     said = first_fit(texts[:: -1 if side.mark != place.block.mark else 1], place.right - left, size)
     y = top + size * LINE_HEIGHT / 2
@@ -187,7 +192,7 @@ def draw_logs(
 
 
 def _draw_run(place: LogPlace, blocks: tuple[LogBlock, ...], top: float, title: str) -> float:
-    canvas, small = place.canvas, place.canvas.sizes.small
+    canvas, small = place.canvas, place.size
     y, size, ends = top + ABOVE, canvas.sizes.text, (canvas.at(14), canvas.at(canvas.width - 14))
     canvas.line(ends[0], top + 3, ends[1], top + 3, canvas.theme.grid)
     canvas.text(ends[0], y + 3, safe(title), size=size, bold=True, since=blocks[0].x)
@@ -218,7 +223,7 @@ def _lines(canvas: Canvas, blocks: tuple[LogBlock, ...]) -> Iterator[tuple[LogBl
 
 
 def _draw_block(place: LogPlace, top: float, tops: dict[str, float]) -> None:
-    block, small = place.block, place.canvas.sizes.small
+    block, small = place.block, place.size
     number = place.rows.meta.number(block.x)
     room = place.right - place.left - width_of(number, small, bold=True) - 10
     html = f"<b>{number}</b>  {safe(shortened(block.words, room, small))}"
@@ -274,7 +279,7 @@ def _draw_cell(place: LogPlace, side: LogSide, cell: LogCell, top: float) -> Non
     box, name = Box(x0, top, x1, top + CELL), place.name("log cell")
     number = bisect_left(place.scale.epochs, cell.epoch)
     color = icons.log_cell(canvas, box, cell, number, is_read=side.is_read, name=name)
-    numbers, size = offsets(cell.first, cell.end - 1).split(" ")[1], canvas.sizes.small
+    numbers, size = offsets(cell.first, cell.end - 1).split(" ")[1], place.size
     text = first_fit((f"e{cell.epoch}: {numbers}", f"e{cell.epoch}"), x1 - x0 - 8, size)
     if text:
         (middle, y), half = box.middle, width_of(text, size) / 2 + 3

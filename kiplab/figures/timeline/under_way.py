@@ -82,15 +82,17 @@ def low_enough(whole: Rows, high: float, **options: Any) -> float | None:
 def stops_in(whole: Rows, **options: Any) -> dict[int, MomentRow]:
     """The moments of `whole` at which a picture of it changes, with what its axis says of each.
 
-    Of those that it folds into one column that is the last one. A moment whose line was not
-    applicable is none, unless the run ends there.
+    Of a quiet stretch that is the last one, also where the picture has room for all; what clients
+    do, and logs that are drawn, are not quiet. A moment whose line was not applicable is none.
     """
+    picture, name, _ = _picture(whole, options)
+    if picture.fold is None and not picture.logs and not clients_shown(whole, name):
+        options = options | {"fold": True}
     _, _, sheet = _picture(whole, options)
     shown = {sheet.meta.own(moment.x)[1]: moment for moment in sheet.moments}
     folded = {x for first, last in sheet.meta.columns for x in range(first, last)}
     passed = folded | {moment.x for moment in whole.moments if moment.was_left_out}
-    stops = (m for m in whole.moments if m.x not in passed or m is whole.moments[-1])
-    return {moment.x: shown.get(moment.x, moment) for moment in stops}
+    return {m.x: shown.get(m.x, m) for m in whole.moments if m.x not in passed}
 
 
 def legend_so_far(whole: Rows, **options: Any) -> dict[str, Any]:

@@ -6,11 +6,8 @@ from ..kernel.world import DAY, HOUR, SECOND, World
 from ..parameters.as_world import as_world, horizon_us
 from ..parameters.scenario import Scenario
 from ..parameters.years import MICROSECONDS_PER_YEAR
-from .outside_events import Outside
 from .story_play import UnplayableError, play_of
-from .story_schedule import BEFORE, NoStoryError, StorySchedule, called, schedule_of
-
-_LEAVES = {"kept": "", "tail-lost": ", unflushed records lost", "replaced": ", disk replaced"}
+from .story_schedule import NoStoryError, StorySchedule, called, schedule_of
 
 
 def story(
@@ -26,8 +23,7 @@ def story(
 
     The play begins with all replicas in sync, shortly before the first event that matters, and ends
     with what was counted; what lay quiet before is left out. Beside its lines stands when they
-    were, in seconds since its beginning; its question says when that was and what came from
-    outside.
+    were, in seconds since its beginning; its question says when that was, and not what came.
     With ZooKeeper its controller lives on a broker of its own, which has no replica.
     `metric` is a loss (``"committed_loss"``, ``"race_loss"``, ``"last_replica_loss"``,
     ``"unclean_loss"``, ``"shock_loss"``), ``"stale_join"`` or ``"offline"``; `years` is how far to
@@ -51,7 +47,7 @@ def story(
             chosen.schedule,
             rules,
             title=f"{called(metric).capitalize()} of the fleet: {which}",
-            question=f"What came to the {what}? {_events(chosen)}{_unplayed(features, world)}",
+            question=f"What led to the {what}?{_unplayed(features, world)}",
         )
     except UnplayableError as reason:
         raise NoStoryError(
@@ -75,24 +71,8 @@ def _when(story: StorySchedule) -> str:
     return f"on day {days} at {hours:02d}:{minutes:02d}:{rest // SECOND:02d}"
 
 
-def _events(story: StorySchedule) -> str:
-    sentences = (_event(event) for event in story.schedule.events if event.kind not in BEFORE)
-    return "; ".join(sentences)
-
-
 def _unplayed(features: str, world: World) -> str:
     counted = ("343",) if world.zookeeper else ("380", "343")
     kips = [f"KIP-{kip}" for kip in features.split("+") if kip in counted]
     are = "are" if len(kips) > 1 else "is"
-    return f"; {' and '.join(kips)} {are} counted, not played" if kips else ""
-
-
-def _event(event: Outside) -> str:
-    at = f"at {event.at / 1000:.1f} s"
-    if event.kind == "outage":
-        return f"{at} no controller for {event.lasts / 1000:.1f} s"
-    if event.kind == "cut":
-        return f"{at} broker {event.broker} is cut off for {event.lasts / 1000:.1f} s"
-    if event.kind == "bounce":
-        return f"{at} broker {event.broker} is to stop and start"
-    return f"{at} broker {event.broker} crashes{_LEAVES[event.fate]}"
+    return f" {' and '.join(kips)} {are} counted, not played." if kips else ""

@@ -24,7 +24,7 @@ class _About(msgspec.Struct, frozen=True, kw_only=True):
     """What the annotation of a field says; the field itself has the name, type and default."""
 
     unit: str
-    low: float
+    low: float = 0
     high: float
     usual: tuple[float, float]
     basis: Basis
@@ -163,7 +163,6 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         float,
         _A(
             unit=_PER_YEAR,
-            low=0,
             high=50_000,
             usual=(0.2, 4),
             basis=_READ,
@@ -176,7 +175,6 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         float,
         _A(
             unit=_PER_YEAR,
-            low=0,
             high=50_000,
             usual=(4, 52),
             basis=_ASSUMED,
@@ -189,7 +187,6 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         bool,
         _A(
             unit="yes or no",
-            low=0,
             high=1,
             usual=(0, 1),
             basis=_READ,
@@ -214,7 +211,6 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         float,
         _A(
             unit="(log scale)",
-            low=0,
             high=3,
             usual=(0, 1),
             basis=_ASSUMED,
@@ -238,7 +234,6 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         float,
         _A(
             unit="seconds",
-            low=0,
             high=3_600,
             usual=(1, 390),
             basis=_READ,
@@ -250,7 +245,6 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         float,
         _A(
             unit="seconds (mean)",
-            low=0,
             high=3_600,
             usual=(0.1, 60),
             basis=_ASSUMED,
@@ -300,7 +294,6 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         float,
         _A(
             unit="share of crashes with the disk left",
-            low=0,
             high=1,
             usual=(0.01, 1),
             basis=_ASSUMED,
@@ -312,7 +305,6 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         float,
         _A(
             unit=_PER_YEAR,
-            low=0,
             high=50_000,
             usual=(0, 0.13),
             basis=_READ,
@@ -325,7 +317,6 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         float,
         _A(
             unit="seconds (longest)",
-            low=0,
             high=86_400,
             usual=(1, 600),
             basis=_READ,
@@ -402,7 +393,6 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         float,
         _A(
             unit="share of requests",
-            low=0,
             high=1,
             usual=(1e-4, 1e-2),
             basis=_ASSUMED,
@@ -427,7 +417,6 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         float,
         _A(
             unit="per cluster and year",
-            low=0,
             high=50_000,
             usual=(0, 52),
             basis=_ASSUMED,
@@ -439,7 +428,6 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         float,
         _A(
             unit="seconds",
-            low=0,
             high=3_600,
             usual=(0.5, 10),
             basis=_ASSUMED,
@@ -451,7 +439,6 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         float,
         _A(
             unit="seconds",
-            low=0,
             high=3_600,
             usual=(5, 300),
             basis=_ASSUMED,
@@ -465,7 +452,6 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         float,
         _A(
             unit=_PER_YEAR,
-            low=0,
             high=50_000,
             usual=(0, 12),
             basis=_ASSUMED,
@@ -489,7 +475,6 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         float,
         _A(
             unit="per rack and year",
-            low=0,
             high=50_000,
             usual=(0, 0.5),
             basis=_READ,
@@ -501,7 +486,6 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         float,
         _A(
             unit="per cluster and year",
-            low=0,
             high=50_000,
             usual=(0, 0.1),
             basis=_READ,
@@ -514,7 +498,6 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         float,
         _A(
             unit="share of the brokers in a shock",
-            low=0,
             high=1,
             usual=(0.01, 1),
             basis=_ASSUMED,
@@ -528,7 +511,6 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         bool,
         _A(
             unit="yes or no",
-            low=0,
             high=1,
             usual=(0, 1),
             basis=_READ,
@@ -567,7 +549,6 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         float,
         _A(
             unit="(log scale)",
-            low=0,
             high=3,
             usual=(0.5, 1.5),
             basis=_ASSUMED,

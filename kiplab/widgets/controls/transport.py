@@ -50,7 +50,7 @@ class Transport:
         self.play.layout.width = "62px"
         self.step = button("Step", self._pressed_step)
         self.step.button_style = "primary"
-        self.last = button("Last", lambda: lab.seek(self.slider.max), "To the end")
+        self.last = button("Last", lambda: lab.seek(self.end), "To the end")
         self.undo, self.reset = button("Undo", lab.undo), button("Reset", lab.reset)
         style = Style(flex="1 1 auto", min_width="160px", margin="2px 8px 2px 16px")
         self.slider = Slider(description="step", layout=style)
@@ -80,22 +80,27 @@ class Transport:
     def _at(self) -> int:
         return self._lab.playback.at
 
+    @property
+    def end(self) -> int:
+        """Where Step and Play come to their end: a line that is not applicable is passed over."""
+        return self._stops()[-1]
+
     def show(self) -> None:
         """Follow the Lab; nothing is called back."""
         playback = self._lab.playback
         # While a longer run gives way to a shorter one both clip themselves: see `_slid`.
         self.slider.max = playback.last
         if not self.is_playing:
-            self.player.max = playback.last
+            self.player.max = self.end
         self.player.stops = tuple(self._stops())
         for part, name, value in self.sheet(playback):
             setattr(part, name, value)
-        self.play.disabled = playback.last == 0
+        self.play.disabled = self.end == 0
         self._label()
 
     def sheet(self, playback: Playback) -> StepSheet:
         """What a step makes of the controls."""
-        is_first, is_last = playback.at == 0, playback.at == playback.last
+        is_first, is_last = playback.at == 0, playback.at >= self.end
         leads = is_last and self.is_the_play and self._leave is not None
         yield from ((part, "value", playback.at) for part in (self.slider, self.player))
         yield from ((button, "disabled", is_first) for button in (self.first, self.back))
@@ -131,14 +136,13 @@ class Transport:
             self._label()
 
     def _pressed_play(self) -> None:
-        last = self._lab.playback.last
-        if self.is_playing or last == 0:
+        if self.is_playing or self.end == 0:
             self.pause()
             return
-        if self._at == last:
+        if self._at >= self.end:
             self._tick(0)
         refusal = next_refusal(self._lab.playback) if self.until_refusal.value else ""
-        self.player.max = last if isinstance(refusal, str) else refusal
+        self.player.max = self.end if isinstance(refusal, str) else refusal
         self.player.value = self._at
         self.is_playing = self.player.playing = True
         self._label()
@@ -162,8 +166,7 @@ class Transport:
 
     def _label(self) -> None:
         self.play.description = "Pause" if self.is_playing else "Play"
-        is_at_end = self._at == self._lab.playback.last
-        again = "Play again from the start" if is_at_end else "Step on by itself"
+        again = "Play again from the start" if self._at >= self.end else "Step on by itself"
         self.play.tooltip = "Stay at this step" if self.is_playing else again
 
 

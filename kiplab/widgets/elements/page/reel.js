@@ -6,7 +6,7 @@ const TARGETS = {
   first: () => 0,
   back: ({ stops }, at) => stops.filter((stop) => stop < at).at(-1) ?? 0,
   step: ({ stops }, at) => stops.find((stop) => stop > at) ?? at,
-  last: ({ last }) => last,
+  last: ({ stops }) => stops.at(-1),
   to: (_, __, value) => value,
 };
 
