@@ -120,11 +120,13 @@ const clearBoxes = (plot) => {
   });
 };
 
-const outline = (mark, kind) => svgPart(
-  "g", { class: kind },
-  svgPart("rect", { ...boxAround(mark), class: "kiplab-halo-edge" }),
-  svgPart("rect", { ...boxAround(mark), class: "kiplab-halo" }),
-);
+// A message that is marked only where it arrives gets its arrow.
+const outline = (mark, kind) => {
+  const box = boxAround(mark);
+  const d = `M0 0H${box.width - 4 * HALO_GAP}m-8-5 8 5-8 5`;
+  const part = (name) => svgPart(mark.isHidden ? "path" : "rect", { ...box, d, class: name });
+  return svgPart("g", { class: kind }, part("kiplab-halo-edge"), part("kiplab-halo"));
+};
 
 // A step's column, as high as what happens above its number.
 const columnOf = (marks, mark) => {

@@ -6,6 +6,7 @@ the source of legends, rule pages, the widgets' switches and the explanations of
 
 from collections.abc import Iterator
 from enum import StrEnum
+from functools import cache
 from itertools import pairwise
 
 import msgspec
@@ -333,6 +334,7 @@ GUARDS: dict[str, Guard] = {guard.id: guard for guard in _read(_TABLE)}
 """Every guard by id, in Kafka's order of checks."""
 
 
+@cache
 def named(name: str) -> tuple[str, ...]:
     """The ids that a guard name means; empty when there is no such guard.
 

@@ -39,7 +39,11 @@ SOURCE = """import sys
 sys.path.insert(0, {root!r})
 from tests.figures.long_runs import long_play
 import kiplab
-kiplab.Lab(long_play({steps}))"""
+lab = kiplab.Lab(long_play({steps}))
+if {steps} < 100 and hasattr(lab, "view_controls"):
+    lab.view_controls.fold.value = False
+lab"""
+"""Of the short run every step is one to stop at, also where it is quiet; so it always was before."""
 SHOWN = """() => new Promise(done => requestAnimationFrame(() => {
   const { port1, port2 } = new MessageChannel();
   port1.onmessage = done;

@@ -143,7 +143,7 @@ class PictureMenu:
     def __init__(self, lab: LabLike, view: ViewModel, go: Callable[[GoTo], None]) -> None:
         self._lab, self._view = lab, view
         self.acts = True
-        self.picture = TouchedPicture(view.drawing(), self.touch)
+        self.picture = TouchedPicture({}, self.touch)
         self.offering = Offering(lab, go, pops=True)
         both = (self.picture, self.offering.list)
         self.box = Container(children=both, classes=("kiplab-touchable",))
