@@ -43,7 +43,7 @@ lab = kiplab.Lab(long_play({steps}))
 if {steps} < 100 and hasattr(lab, "view_controls"):
     lab.view_controls.fold.value = False
 lab"""
-"""Of the short run every step is one to stop at, also where it is quiet; so it always was before."""
+"""Of the short run every step is one to stop at, also where it is quiet, as it was before."""
 SHOWN = """() => new Promise(done => requestAnimationFrame(() => {
   const { port1, port2 } = new MessageChannel();
   port1.onmessage = done;
