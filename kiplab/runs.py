@@ -154,7 +154,7 @@ def run(
     on: str | tuple[str, ...] = (),
     off: str | tuple[str, ...] = (),
 ) -> Run:
-    """Run a play given by name, file, token or value.
+    """Run a play given by name, file, token, text (lines, or ; between them) or value.
 
     `kafka` is a release, perhaps with a metadata version (``"3.5/3.4-IV0"``); without it the play
     runs under its own features. `off` and `on` name guards, or KIPs for all their refusals and

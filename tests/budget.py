@@ -31,7 +31,7 @@ class Size(NamedTuple):
 
 
 LIMITS = Size(
-    package_lines=85_500,
+    package_lines=86_000,
     package_modules=539,
     test_lines=66_000,
     short_modules=31,

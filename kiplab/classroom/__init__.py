@@ -6,15 +6,19 @@ from ..extras import homes_of, loaded
 
 if TYPE_CHECKING:
     from .exercise_table import ALL_WHAT_IFS as ALL_WHAT_IFS
+    from .exercises.believed_incarnations import answers_in_words as answers_in_words
     from .exercises.check_result import Checked as Checked
     from .exercises.check_result import say as say
     from .exercises.committed import acknowledged as acknowledged
     from .exercises.committed import committed as committed
     from .exercises.epochs import epochs_moved as epochs_moved
     from .exercises.first_failing_rule import rulings_of as rulings_of
+    from .exercises.late_messages import one_check_off as one_check_off
     from .exercises.proofs import mystery as mystery
     from .exercises.race import EVENTS as EVENTS
     from .exercises.reading_rates import loss_of as loss_of
+    from .exercises.three_businesses import bills as bills
+    from .exercises.vanishing_offsets import VANISHING_RUN as VANISHING_RUN
     from .forms.check_panels import Ordering as Ordering
     from .forms.held_back import after as after
     from .forms.held_back import explain as explain

@@ -2,10 +2,12 @@
 
 The checks keep nothing; they are in `exercises/`. They return the whole feedback about an answer,
 and this file shows it little by little, attempt by attempt. Held back cells open once the question
-is answered: a prediction when it is locked in; an exercise with the right answer, or with the
-attempt that shows which parts are wrong, for then nothing is left to hold back.
+is answered: a prediction when it is locked in; an exercise with the right answer, or with the third
+different one, which shows which parts are wrong: then nothing is left to hold back. An instructor
+who sets KIPLAB_OPEN opens everything.
 """
 
+import os
 from collections.abc import Callable
 
 from msgspec.structs import replace
@@ -14,6 +16,8 @@ from . import work_on_disk
 from .exercise_table import exercise
 from .exercises.check_result import SAYS_WHICH, Checked
 
+OPEN = "KIPLAB_OPEN"
+"""The variable that opens what waits for an answer."""
 _waiting: dict[str, list[Callable[[], None]]] = {}
 """What this kernel does when a question is answered, by the question's id."""
 passed: set[tuple[str, str]] = set()
@@ -32,7 +36,7 @@ def check(id: str, answer: object, *, kafka: str | None = None) -> Checked:
     answer does not depend on it.
     """
     if kafka is not None:
-        return exercise(id).judge(answer, kafka).at_attempt(_so_far(id).attempts + 1)
+        return exercise(id).judge(answer, kafka).at_attempt(_so_far(id).different + 1)
     checked = exercise(id).judge(answer)
     if not checked.attempted:
         return checked
@@ -41,7 +45,7 @@ def check(id: str, answer: object, *, kafka: str | None = None) -> Checked:
     )
     kept = _kept(id, tried, checked.of)
     answered(id)
-    return replace(checked.at_attempt(_so_far(id).attempts), kept=kept)
+    return replace(checked.at_attempt(_so_far(id).different), kept=kept)
 
 
 def _so_far(id: str) -> work_on_disk.ExerciseWork:
@@ -76,7 +80,8 @@ def is_answered(id: str) -> bool:
     """Whether there is an answer to this prediction or exercise, from now or from before."""
     so_far = _so_far(id)
     locked = id in work_on_disk.read().predictions
-    return locked or so_far.done or so_far.attempts >= SAYS_WHICH
+    tried = so_far.done or so_far.different >= SAYS_WHICH
+    return locked or tried or bool(os.environ.get(OPEN))
 
 
 def when_answered(id: str, action: Callable[[], None]) -> None:
@@ -117,6 +122,6 @@ def awaited(id: str) -> str:
     """
     if not exercise(id).check:
         return "This opens when you lock in your prediction, above."
-    attempts = _so_far(id).attempts
-    so_far = f" So far: {attempts}." if attempts else ""
-    return f"This opens with the right answer, above, or with your third attempt.{so_far}"
+    different = _so_far(id).different
+    so_far = f" So far: {different}." if different else ""
+    return f"This opens with the right answer, above, or with your third different one.{so_far}"

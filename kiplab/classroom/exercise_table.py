@@ -3,6 +3,7 @@
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.resources import files
+from random import Random
 from typing import Any
 
 import msgspec
@@ -12,6 +13,8 @@ from .exercises.check_result import Checked
 
 LETTERS = "ABCDEFGHIJKL"
 """What choices, and the parts of an answer, are called in their order."""
+_SHUFFLED = "o"
+"""Begins every seed: with it the right choice stands at each place about as often."""
 MORE, LESS, SAME, NEVER = "MLSN"
 WAYS = {
     MORE: "More: at least twice as much.",
@@ -134,6 +137,13 @@ class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def comes_true(self) -> str:
         """The choice that is right; empty for an exercise."""
         return self.choices[LETTERS.index(self.right)] if self.right else ""
+
+    @property
+    def offered(self) -> tuple[str, ...]:
+        """The choices in the order in which a reader sees them: by chance, and always the same."""
+        if self.what_if is not None:
+            return self.choices
+        return tuple(Random(f"{_SHUFFLED}{self.id}").sample(self.choices, len(self.choices)))
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -45,6 +45,11 @@ class ExerciseWork(msgspec.Struct, frozen=True):
     tries: tuple[Try, ...] = ()
 
     @property
+    def different(self) -> int:
+        """How many different answers were tried."""
+        return len({attempt.answer for attempt in self.tries})
+
+    @property
     def done(self) -> bool:
         """Whether all points were earned once."""
         return self.attempts > 0 and self.best >= self.of

@@ -121,8 +121,8 @@ def _print_explored(explored: Explored) -> None:
     print(f"{numbers}, {explored.seconds:.2f} seconds")
     if explored.vacuity.sentence:
         print(f"what this says nothing about: {explored.vacuity.sentence}")
-    if explored.text is not None:
-        print(f"\n{explored.text}", end="")
+    if explored.play is not None:
+        print(f"\n{explored.text()}", end="")
 
 
 def add_matrix(parser: argparse.ArgumentParser) -> None:
@@ -213,9 +213,9 @@ def run_minimise(options: argparse.Namespace) -> int:
         shortest = minimise(run_play(*common.chosen_by(options)), options.property)
     if options.out is not None:
         with common.writing(options.out):
-            Path(options.out).write_text(shortest.text, encoding="utf-8")
+            Path(options.out).write_text(shortest.text(), encoding="utf-8")
     if options.json:
         return common.print_json(shortest.report())
     common.complain(shortest.sentence)
-    print(shortest.text, end="")
+    print(shortest.text(), end="")
     return common.DONE

@@ -2,6 +2,7 @@
 
 from functools import cache
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path
 
 from ..protocol.features import Features
@@ -30,14 +31,27 @@ def load(name: str) -> Play:
 
 
 def find(source: str | Path) -> tuple[Play, Features | None]:
-    """(play, the features it was shared under or None) from a name, a file or a token."""
+    """(play, the features it was shared under or None) from a name, a file, a token, or the text of
+    a play: lines, or lines with ; between them.
+    """
     text = str(source)
     if is_token(text):
         return decode(text)
+    if "\n" in text or ";" in text:
+        return parse("\n".join(chain.from_iterable(map(_lines, text.splitlines()))), "play"), None
     path = Path(text)
     if text in names() or not (path.suffix or _exists(path)):
         return load(text), None
     return read(path), None
+
+
+def _lines(part: str) -> list[str]:
+    """A title, a question or a comment may have a ; of its own."""
+    if part.lstrip().startswith(("title", "question")):
+        return [part]
+    code, *comment = part.partition("#")
+    *lines, last = code.split(";")
+    return [*lines, "".join([last, *comment])]
 
 
 def _exists(path: Path) -> bool:

@@ -33,7 +33,7 @@ def test_the_readers_own_idea_comes_first_and_the_others_are_folded(place: int, 
 
 def test_until_an_exercise_is_solved_or_tried_three_times_it_counts() -> None:
     held = after("epochs/fences", "the table")
-    said = "This opens with the right answer, above, or with your third attempt."
+    said = "This opens with the right answer, above, or with your third different one."
     assert repr(held) == said
     kiplab.check("epochs/fences", "BPPL")
     assert repr(held) == f"{said} So far: 1."
@@ -47,6 +47,18 @@ def test_a_third_attempt_opens_it_too() -> None:
     for answer in ("BPPL", "PPPL", "LPPL"):
         kiplab.check("epochs/fences", answer)
     assert repr(after("epochs/fences", "the table")) == "the table"
+
+
+def test_the_same_answers_again_and_again_open_nothing() -> None:
+    for answer in ("BPPL", "PPPL", "BPPL", "PPPL"):
+        kiplab.check("epochs/fences", answer)
+    assert repr(after("epochs/fences", "the table")).endswith("So far: 2.")
+
+
+def test_an_instructor_opens_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KIPLAB_OPEN", "1")
+    assert repr(after("epochs/fences", "the table")) == "the table"
+    assert repr(after("epochs/slow-request", "the story")) == "the story"
 
 
 def test_no_answer_opens_nothing() -> None:

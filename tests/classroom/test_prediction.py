@@ -8,6 +8,7 @@ import pytest
 
 import kiplab
 from kiplab.classroom import Prediction
+from kiplab.classroom.exercise_table import EXERCISES, exercise
 
 CHOICES = ("It refuses.", "It accepts, and that is fine.", "It accepts, and data is lost.")
 
@@ -85,7 +86,7 @@ def test_beside_a_run_it_says_both_once_there_is_both() -> None:
 )
 def test_beside_a_run_it_is_compared(place: int, heads: list[str]) -> None:
     question = kiplab.predict("start/slow-request")
-    question.lock(question.choices.options[place])
+    question.lock(exercise("start/slow-request").choices[place])
     *compared, run = question.beside(kiplab.run("timeline-first")).cells
     assert [head for head, _ in compared] == heads
     assert run[0] == "The run says"
@@ -183,3 +184,17 @@ def test_a_notebook_without_widgets_has_the_question_in_words() -> None:
     bundle = ask()._repr_mimebundle_()
     assert "What does the controller do?" in bundle["text/plain"]
     assert len(json.dumps(bundle)) < 1_000
+
+
+def test_the_right_choice_stands_at_every_place_about_as_often() -> None:
+    """A fixed order for each id: no pattern, and the same for everybody."""
+    places: dict[int, list[int]] = {}
+    for asked in EXERCISES:
+        if asked.choices and asked.what_if is None:
+            assert sorted(asked.offered) == sorted(asked.choices)
+            place = asked.offered.index(asked.comes_true)
+            places.setdefault(len(asked.choices), []).append(place)
+            assert kiplab.predict(asked.id).choices.options == asked.offered
+    for choices, seen in places.items():
+        assert {*seen} == {*range(choices)}
+        assert max(map(seen.count, seen)) <= len(seen) / 2 + 1, (choices, seen)

@@ -140,7 +140,7 @@ def test_two_processes_find_the_same_way() -> None:
     """Whatever the seed of the hashes."""
     program = (
         "import kiplab; f = kiplab.explore('kafka-14139', kafka='3.4');"
-        "print(f.states, f.transitions, f.text)"
+        "print(f.states, f.transitions, f.text())"
     )
     said = [
         subprocess.run(

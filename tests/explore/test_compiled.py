@@ -164,7 +164,7 @@ def test_the_front_door_finds_the_same_either_way(kafka: str) -> None:
     step, compiled = both
     assert (step.engine, compiled.engine) == ("step", "compiled")
     assert compiled.path == step.path
-    assert compiled.text == step.text
+    assert compiled.text() == step.text()
     assert compiled.vacuity == step.vacuity
 
 

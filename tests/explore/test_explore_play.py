@@ -39,7 +39,7 @@ def test_the_race_is_found_and_its_play_shows_it() -> None:
     run = kiplab.run(found.play)
     assert run.report()["expectations"] == {"held": 1, "failed": 0, "skipped": 0}
     assert run.verdict == "harm"
-    assert found.text is not None
+    assert found.text()
     assert "in 6 steps, and in no fewer" in found.sentence
 
 

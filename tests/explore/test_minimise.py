@@ -124,8 +124,8 @@ def test_a_students_run_keeps_header_and_comments(short: Minimised) -> None:
     assert_minimal(found)
     assert found.violated == "no-committed-record-lost"
     assert found.play.title == "A student's afternoon"
-    assert "# the leader" in found.text
-    assert "# 1 asks for 2" in found.text
+    assert "# the leader" in found.text()
+    assert "# 1 asks for 2" in found.text()
     said = [s.text for s in found.play.statements]
     assert "checkpoint 1" not in said
     assert "heartbeat 3" not in said

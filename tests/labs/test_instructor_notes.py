@@ -45,7 +45,8 @@ class Said(NamedTuple):
 def work_file(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Trying the answers is nobody's work; a teacher reads all that a third attempt is told."""
     file = tmp_path_factory.mktemp("work") / "kiplab-work.json"
-    tried = {"attempts": 2, "best": 0, "of": 99}
+    two = [{"answer": answer, "points": 0} for answer in ("one", "another")]
+    tried = {"attempts": 2, "best": 0, "of": 99, "tries": two}
     file.write_text(json.dumps({"exercises": {a.id: tried for a in EXERCISES if a.check}}))
     monkeypatch.setenv("KIPLAB_WORK", str(file))
 

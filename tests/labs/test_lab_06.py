@@ -5,7 +5,7 @@ import re
 import pytest
 
 import kiplab
-from kiplab.classroom.exercises.vanishing_offsets import RUN
+from kiplab.classroom.exercises.vanishing_offsets import VANISHING_RUN
 from kiplab.engine.nodes import is_up
 from kiplab.plays.grammar import parse
 from kiplab.plays.library import load
@@ -49,10 +49,10 @@ def test_who_goes_on_without_the_transaction_is_given_what_was_aborted() -> None
 
 
 def test_the_checkpoint_cuts_nothing_but_80_to_99() -> None:
-    run = kiplab.run(parse(RUN))
+    run = kiplab.run(parse(VANISHING_RUN))
     assert run.lost == [{"partition": "orders-0", "first": 80, "last": 99}]
-    assert "log=40@4,20@5" in RUN
-    assert "fetch 2" in RUN
+    assert "log=40@4,20@5" in VANISHING_RUN
+    assert "fetch 2" in VANISHING_RUN
 
 
 def test_the_last_replica_is_elected_cleanly_without_its_tail() -> None:

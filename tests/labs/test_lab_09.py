@@ -60,8 +60,9 @@ def test_every_order_refutes_kafka_35_in_14_steps_without_a_refusal() -> None:
     assert (found.verdict, found.steps) == ("refuted", 14)
     assert found.violated == "electable-holds-committed"
     assert found.play is not None
-    assert found.text is not None
-    assert found.text.count("\ndrop ") == found.text.count("  # a newer image is on its way") == 2
+    assert found.text()
+    outdated = found.text().count("  # a newer image is on its way")
+    assert found.text().count("\ndrop ") == outdated == 2
     run = kiplab.run(found.play)
     assert (run.verdict, run.refusals) == ("harm", [])
 

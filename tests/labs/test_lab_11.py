@@ -25,8 +25,7 @@ def test_with_every_rule_on_there_is_a_way_in_8_steps(kafka: str) -> None:
 
 
 def test_the_search_needs_no_crash_no_lost_message_and_one_record() -> None:
-    way = explore(PLAY, kafka="3.5", crashes=0).text
-    assert way is not None
+    way = explore(PLAY, kafka="3.5", crashes=0).text()
     assert [word for word in ("crash", "expire", "drop", "lose-reply") if f"\n{word}" in way] == []
     assert way.count("\nproduce") == 1
     assert [s.verb for s in load(PLAY).statements].count("produce") == 2

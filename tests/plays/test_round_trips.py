@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import kiplab
 from kiplab.engine.enabled import EVERYTHING, enabled
 from kiplab.plays.grammar import parse
 from kiplab.plays.library import load, names
@@ -104,3 +105,13 @@ def test_any_history_is_a_play_that_replays_to_the_same_states(
 
 
 HEADER = ("title", "question", "kafka", "broker", "topic", "replica", "consumer", "given", "timed")
+
+
+def test_the_text_of_a_play_is_a_play_in_lines_or_with_semicolons() -> None:
+    lines = "title One; two\nkafka 3.5\nbroker 1\ntopic orders replicas=1\ncrash 1  # gone; over\n"
+    short = "title One; two\nkafka 3.5; broker 1;topic orders replicas=1; crash 1 # gone; over"
+    runs = [kiplab.run(text).text() for text in (lines, short)]
+    assert [*runs, kiplab.Lab(short).run.text()] == [runs[0]] * 3
+    assert kiplab.explore(short, writes=0, crashes=0).verdict == "proved"
+    with pytest.raises(PlayError, match="play:2:2: unknown verb"):
+        kiplab.run("broker 1; crush 1")

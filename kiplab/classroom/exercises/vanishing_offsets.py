@@ -22,7 +22,7 @@ from .answers import PARTS_MAX, PartsInOrder, Verdict, WholeAnswer, is_none, let
 from .committed import PARTITION, state_of
 from .own_runs import done, own_run, token_of
 
-RUN = exercise("recovery/vanishing").situation
+VANISHING_RUN = exercise("recovery/vanishing").situation
 """Broker 2 has what it fetched once, and does not know yet that it was committed."""
 OLD, NEW = ids.BrokerId(1), ids.BrokerId(2)
 _WANTED = 'the offsets, as in "10..19", or - for none'
@@ -45,8 +45,8 @@ class Vanishing(msgspec.Struct, frozen=True):
 
 @cache
 def vanishing() -> Vanishing:
-    """RUN, played: everything in it is read off the run."""
-    stage = runner.run_play(grammar.parse(RUN, "which offsets vanish"))
+    """VANISHING_RUN, played: everything in it is read off the run."""
+    stage = runner.run_play(grammar.parse(VANISHING_RUN, "which offsets vanish"))
     (lost,) = (event for event in stage.events if isinstance(event, events.CommittedLost))
     log = log_of(_node(stage.cluster, OLD), PARTITION)
     (fetched,) = (c for p, c in moments(stage) if p.statement.text == "fetch 2")
@@ -70,7 +70,7 @@ def _node(cluster: Cluster, id: ids.BrokerId) -> Broker:
 
 @WholeAnswer
 def check_vanishing(answer: object) -> Verdict:
-    """Which offsets of RUN vanish: ``"10..19"``, a range, or every one of them.
+    """Which offsets of VANISHING_RUN vanish: ``"10..19"``, a range, or every one of them.
 
     A point for the first of them, one for the last.
     """

@@ -117,8 +117,8 @@ def after(id: str | Sequence[str], *shown: object) -> HeldBack:
     """Show something once the question `id` is answered: until then, say what it waits for.
 
     Of several predictions it waits for all. A prediction is answered when it is locked; an exercise
-    by the right answer, or by the third attempt. Several texts are shown with a blank line between;
-    a function is called when it opens.
+    by the right answer, or by the third different one. Several texts are shown with a blank line
+    between; a function is called when it opens.
     Raises ExerciseIdError, a ValueError, for an id of nothing that the labs ask.
     """
     ids = [id] if isinstance(id, str) else id

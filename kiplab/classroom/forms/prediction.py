@@ -237,4 +237,4 @@ def predict(id: str, question: str = "", choices: Sequence[str] = ()) -> Predict
     listed = exercise(id)
     if listed.check:
         raise ExerciseIdError(f"{id!r} is an exercise: judge it by kiplab.check({id!r}, answer)")
-    return Prediction(id, listed.question, listed.choices)
+    return Prediction(id, listed.question, listed.offered)

@@ -107,10 +107,9 @@ class Explored(msgspec.Struct, frozen=True):
             " states were not."
         )
 
-    @property
-    def text(self) -> str | None:
-        """The play as text, for a file or `kiplab play`."""
-        return None if self.play is None else format_play(self.play)
+    def text(self) -> str:
+        """The play as text, for a file or `kiplab play`; empty where there is none."""
+        return "" if self.play is None else format_play(self.play)
 
     def report(self) -> dict[str, Any]:
         """Plain values: what `kiplab explore --json` prints."""
@@ -122,7 +121,7 @@ class Explored(msgspec.Struct, frozen=True):
             "seconds": round(self.seconds, 3),
             "bounds": self.bounds,
             "property": self.violated,
-            "play": self.text,
+            "play": self.text() or None,
             "properties": list(self.properties),
             "level": self.level,
             "features": self.features,

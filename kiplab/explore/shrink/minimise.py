@@ -48,7 +48,6 @@ class Minimised(msgspec.Struct, frozen=True):
     tries: int
     minimal: bool
 
-    @property
     def text(self) -> str:
         """The play as text, for a file or `kiplab play`."""
         return format_play(self.play)
@@ -65,7 +64,7 @@ class Minimised(msgspec.Struct, frozen=True):
     def report(self) -> dict[str, Any]:
         """Plain values: what `kiplab minimise --json` prints."""
         return {
-            "play": self.text,
+            "play": self.text(),
             "property": self.violated,
             "lines": self.lines,
             "dropped": self.dropped,
