@@ -32,7 +32,7 @@ class Size(NamedTuple):
 
 LIMITS = Size(
     package_lines=86_000,
-    package_modules=539,
+    package_modules=540,
     test_lines=66_000,
     short_modules=31,
     import_percent=7.0,

@@ -191,6 +191,19 @@ class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return Checked(of=self.points, message=message, **fields)
 
 
+class WrittenQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A question that is answered in sentences. Nobody judges them but the instructor."""
+
+    id: str
+    lab: str
+    question: str
+
+
+class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    exercise: tuple[Exercise, ...]
+    written: tuple[WrittenQuestion, ...]
+
+
 def _worded(exercise: Exercise) -> Exercise:
     """An entry; a what-if as the prediction that it is."""
     if exercise.what_if is None:
@@ -204,9 +217,10 @@ def _worded(exercise: Exercise) -> Exercise:
 
 
 _TEXT = files(__package__).joinpath("exercises.toml").read_text(encoding="utf-8")
-_TABLE = msgspec.toml.decode(_TEXT, type=dict[str, tuple[Exercise, ...]])
-EXERCISES = tuple(map(_worded, _TABLE["exercise"]))
+_TABLE = msgspec.toml.decode(_TEXT, type=_Table)
+EXERCISES = tuple(map(_worded, _TABLE.exercise))
 """In the order of the labs."""
+WRITTEN = {question.id: question for question in _TABLE.written}
 WHAT_IFS = {e.title[-1]: e.what_if for e in EXERCISES if e.what_if is not None}
 ALL_WHAT_IFS = tuple(e.id for e in EXERCISES if e.what_if is not None)
 _BY_ID = {exercise.id: exercise for exercise in EXERCISES}

@@ -17,9 +17,9 @@ import msgspec
 
 FILE, VARIABLE = "kiplab-work.json", "KIPLAB_WORK"
 """The file's name beside the notebook copy; the variable names another place."""
-TRIES_MAX, ANSWER_MAX = 20, 2_000
+TRIES_MAX, ANSWER_MAX, WRITTEN_MAX = 20, 2_000, 10_000
 """So many attempts at an exercise are kept, the first and the latest, with so many characters of an
-answer.
+answer; and so many of one that is written.
 """
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """The error for a file that is no work."""
@@ -56,17 +56,20 @@ class ExerciseWork(msgspec.Struct, frozen=True):
 
 
 class Work(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a student has committed to, by the ids of the questions and of the exercises."""
+    """What a student has committed to, by the ids of the questions and of the exercises; and what
+    was written, in words of one's own.
+    """
 
     predictions: dict[str, str] = {}
     exercises: dict[str, ExerciseWork] = {}
+    written: dict[str, str] = {}
 
 
 class LockedError(ValueError):
     """A prediction that was made already and says something else."""
 
 
-_here: dict[str, dict[str, Any]] = {"predictions": {}, "exercises": {}}
+_here: dict[str, dict[str, Any]] = {name: {} for name in Work.__struct_fields__}
 """The attempts that could not be written: only this kernel remembers them. What a checker tells
 depends on the number of attempts.
 """
@@ -93,9 +96,7 @@ def read() -> Work:
         work = decoded()
     except (OSError, *UNREADABLE):
         work = Work()
-    return Work(
-        {**_here["predictions"], **work.predictions}, {**_here["exercises"], **work.exercises}
-    )
+    return Work(**{name: {**kept, **getattr(work, name)} for name, kept in _here.items()})
 
 
 def unwritten() -> bool:
@@ -142,6 +143,11 @@ def note(id: str, tried: Try, of: int) -> ExerciseWork:
 
     kept: ExerciseWork = _keep("exercises", id, noted)
     return kept
+
+
+def write(id: str, text: str) -> None:
+    """Keep what was written, in place of what was there. Raises OSError as `lock`."""
+    _keep("written", id, lambda _: text)
 
 
 def set_aside_since(before: list[Path]) -> str:

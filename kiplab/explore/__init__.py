@@ -10,16 +10,26 @@ share a name. Nothing in it decides what Kafka does: every step is the engine's.
 """
 
 import sys
+from inspect import Signature, signature
 from types import ModuleType
 from typing import Any
 
 
-class _Callable(ModuleType):
-    def __call__(self, *args: Any, **options: Any) -> Any:
-        """As `kiplab.explore.search.explore_play.explore`."""
+class _Explore:
+    """The function, with its signature and its docstring; imported when somebody asks for it."""
+
+    def __get__(self, _module: object, _owner: type) -> Any:
         from .search.explore_play import explore
 
-        return explore(*args, **options)
+        return explore
+
+
+class _Callable(ModuleType):
+    __call__ = _Explore()
+
+    @property
+    def __signature__(self) -> Signature:
+        return signature(self.__call__)
 
 
 sys.modules[__name__].__class__ = _Callable

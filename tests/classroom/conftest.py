@@ -12,5 +12,5 @@ def work_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where this test's predictions are kept."""
     path = tmp_path / "kiplab-work.json"
     monkeypatch.setenv("KIPLAB_WORK", str(path))
-    monkeypatch.setattr(work_on_disk, "_here", {"predictions": {}, "exercises": {}})
+    monkeypatch.setattr(work_on_disk, "_here", {name: {} for name in work_on_disk._here})
     return path

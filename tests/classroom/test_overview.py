@@ -12,7 +12,7 @@ import pytest
 
 import kiplab
 from kiplab.classroom import attempts, work_on_disk
-from kiplab.classroom.exercise_table import EXERCISES, exercise
+from kiplab.classroom.exercise_table import EXERCISES, WRITTEN, exercise
 from kiplab.classroom.forms.overview import DOWNLOAD_MAX, Stations
 from tests.classroom.answers import ANSWERS
 from tests.html_outline import Outline
@@ -34,7 +34,7 @@ def downloaded() -> dict[str, bytes]:
 def test_before_anything_is_done_there_is_nothing_to_download(work_file: Path) -> None:
     mine = kiplab.my_work()
     assert {so_far for _, _, so_far in mine.lines} == {"not yet"}
-    assert len(mine.lines) == len(EXERCISES)
+    assert len(mine.lines) == len(EXERCISES) + len(WRITTEN)
     assert "Nothing is kept yet" in repr(mine)
     assert "<a " not in mine.html()
     assert not work_file.exists()
@@ -56,7 +56,7 @@ def test_it_tells_done_from_tried_from_not_yet() -> None:
 def test_a_lab_that_nobody_has_begun_has_one_line() -> None:
     kiplab.check("epochs/fences", "BLPL")
     shown = kiplab.my_work().rows
-    asked = [asked.lab for asked in EXERCISES]
+    asked = [entry.lab for entry in EXERCISES] + [entry.lab for entry in WRITTEN.values()]
     assert [lab for lab, _, _ in shown].count("02") == asked.count("02")
     assert [row for row in shown if row[0] == "03"] == [
         ("03", f"{asked.count('03')} questions", "not yet")

@@ -198,3 +198,14 @@ def test_the_right_choice_stands_at_every_place_about_as_often() -> None:
     for choices, seen in places.items():
         assert {*seen} == {*range(choices)}
         assert max(map(seen.count, seen)) <= len(seen) / 2 + 1, (choices, seen)
+
+
+def test_what_is_written_is_kept_and_can_be_changed(work_file: Path) -> None:
+    asked = kiplab.write("start/two-rules")
+    asked.area.value = "Neither can."
+    kiplab.write("start/two-rules").write("One is enough.")
+    assert json.loads(work_file.read_text())["written"] == {"start/two-rules": "One is enough."}
+    assert "Kept: 3 words." in kiplab.write("start/two-rules").state.value
+    assert "written: 3 words" in repr(kiplab.my_work())
+    with pytest.raises(ValueError, match="nothing is to be written"):
+        kiplab.write("start/no-such-question")

@@ -22,6 +22,7 @@ CHANGES: dict[str, str] = {
     "signature kiplab.real_mail": "`kiplab.real_mail` is `kiplab.real_control_requests`",
     "signature kiplab.two_lives": "`kiplab.two_lives` is `kiplab.two_incarnations`",
     "signature kiplab.Lab": "`lab.bench` is `lab.playback`",
+    "signature kiplab.explore": "Shift-Tab shows what `kiplab.explore` takes",
     "signature kiplab.AnswerSheet": "Every exercise has a form",
     "signature kiplab.Ordering": "Events are put in order by dragging",
     "signature kiplab.classroom.Checked": "a mark at each row",
@@ -49,6 +50,11 @@ NEW = {
     "signature kiplab.real_control_requests": "is `kiplab.real_control_requests`",
     "signature kiplab.stations": "on top of each lab: what is done",
     "signature kiplab.two_incarnations": "is `kiplab.two_incarnations`",
+    "signature kiplab.write": "`kiplab.write(id)` asks",
+}
+NEW |= {
+    f"signature kiplab.classroom.{name}": "no import from inside kiplab"
+    for name in ("VANISHING_RUN", "answers_in_words", "bills", "one_check_off")
 }
 """Public names that came since, and words of the sentence that tells users of each."""
 WITHOUT_DROP = {

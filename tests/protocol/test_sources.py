@@ -65,6 +65,7 @@ OUTLINES = {
         "Proposed Design, The new behaviors, 1 (Follower)",
         "Proposed Design, The new behaviors, 2 (Leader)",
         "Proposed Design, The new behaviors, 3 (Controller)",
+        "A notable exception to the proposal",
         "AlterPartition RPC, Request (NewIsrWithEpochs)",
         "Compatibility, Deprecation, and Migration Plan, 3",
         'Rejected Alternatives, "Bump all the partition leader epochs when a broker registers"',

@@ -10,13 +10,14 @@ from html import escape
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
+from textwrap import shorten
 
 import msgspec
 
 from ...widgets.markup import INK, LINE, MUTED, note
 from ...widgets.still_fallback import GAP, RUN
 from .. import attempts, work_on_disk
-from ..exercise_table import EXERCISES, Exercise
+from ..exercise_table import EXERCISES, WRITTEN, Exercise
 from ..exercises.check_result import broken
 from . import prediction
 
@@ -119,7 +120,13 @@ class MyWork(prediction.LivePanel):
     @property
     def lines(self) -> list[tuple[str, str, str]]:
         """(lab, question, so far) for everything that the labs ask."""
-        return [(entry.lab, entry.title, self._so_far(entry)) for entry in EXERCISES]
+        lines = [(entry.lab, entry.title, self._so_far(entry)) for entry in EXERCISES]
+        for asked in WRITTEN.values():
+            length = len(self.work.written.get(asked.id, "").split())
+            so_far = f"written: {length} words" if length else self._nothing
+            question = shorten(asked.question, 60, placeholder=" …")
+            lines.append((asked.lab, f"To discuss: {question}", so_far))
+        return sorted(lines, key=itemgetter(0))
 
     @property
     def rows(self) -> list[tuple[str, str, str]]:

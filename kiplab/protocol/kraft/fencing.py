@@ -80,8 +80,8 @@ def removal_records(
 ) -> list[PartitionChangeRecord]:
     """Remove it from every ISR; where it led, another member leads, or the partition has no leader.
 
-    KIP-903, Proposed Changes: fencing removes a broker from all ISRs, but for a last member.
-    Source: ReplicationControlManager.generateLeaderAndIsrUpdates (3.5.0).
+    Source: ReplicationControlManager.generateLeaderAndIsrUpdates (3.5.0); KIP-903,
+    A notable exception to the proposal.
     """
     with_it = [p for p in controller.partitions if broker in p.isr]
     return _changes(controller, with_it, features, removed=broker)

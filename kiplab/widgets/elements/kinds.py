@@ -205,6 +205,13 @@ class Text(_Control):
     placeholder: str = ""
 
 
+class TextArea(_Control):
+    """Several lines to write."""
+
+    kind = "area"
+    value: str = ""
+
+
 class WholeNumber(_Control):
     """A number to write; its value stays between `min` and `max`, also when these change."""
 

@@ -89,12 +89,12 @@ const paintField = (element, part) => {
 };
 
 // An input that takes these traits of its part, and tells what became of it at that event.
-const field = ({ type, event = "change", latest = false, traits = [], dressed = labelled }) => {
+const field = ({ type, event = "change", latest = false, traits = [], dressed = labelled, tag = "input" }) => {
   const isTick = type === "checkbox";
   const read = ({ checked, value }) => (isTick ? checked : type === "text" ? value : Number(value));
   return {
     make({ act, name }) {
-      const input = make("input", { type });
+      const input = make(tag, { type });
       input.addEventListener(event, () => act("value", read(input), { latest }));
       return dressed(name, input);
     },
@@ -257,6 +257,7 @@ const playing = {
 };
 
 const KINDS = {
+  area: field({ type: "text", tag: "textarea" }),
   button: pressable,
   checkbox: field({ type: "checkbox", dressed: ticking }),
   dropdown: menu,
