@@ -390,9 +390,6 @@ def walk(request: pytest.FixtureRequest) -> Walk:
 
 def test_run_all_stops_nowhere(lesson: Lesson) -> None:
     """In lab 04 also if the server stands still in the middle."""
-    if lesson.name in ACTED_ON:
-        opened = cells(lesson.name, "code")["lab"].replace("after=", 'controls="act", after=')
-        lesson.rewrite("lab", opened)
     if "spark" in cells(lesson.name, "code"):
         lesson.rewrite("spark", WITHOUT_SPARK)
         lesson.run_all()
