@@ -123,8 +123,9 @@ export default ({ model, el }) => {
     if (!is && signs.end()) for (const id of elements.keys()) paint(id, new Set());
     fetchSoon();
   });
-  // Steps are asked for when the first picture is there.
-  const fetchSoon = () => { if (isDrawn) (window.requestIdleCallback ?? setTimeout)(steps.fetch); };
+  // Steps are asked for when the first picture is there and on the screen.
+  const later = () => (window.requestIdleCallback ?? setTimeout)(steps.fetch);
+  const fetchSoon = () => { if (isDrawn) requestAnimationFrame(later); };
   let isDrawn = false;
   const drew = () => {
     if (!isDrawn) tell({ drawn: tree().number });
