@@ -1,10 +1,11 @@
 """What users could do at commit 28837d0 they can do today; each difference is in the changelog.
 
-A difference that is meant gets an entry in CHANGES: a pattern of keys, and words of the sentence in
-CHANGELOG.md that tells users of it.
+A difference that is meant gets an entry in differences.toml: patterns of keys, and words of the
+sentence in CHANGELOG.md that tells users of it.
 """
 
 import json
+import tomllib
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
@@ -17,94 +18,9 @@ from tests.contract import recorded
 from tests.repeated import every_play
 
 CHANGELOG = Path(__file__).resolve().parents[2] / "CHANGELOG.md"
-WORDS = "Texts use Kafka's own words"
-CHANGES: dict[str, str] = {
-    "signature kiplab.real_mail": "`kiplab.real_mail` is `kiplab.real_control_requests`",
-    "signature kiplab.two_lives": "`kiplab.two_lives` is `kiplab.two_incarnations`",
-    "signature kiplab.Lab": "`lab.bench` is `lab.playback`",
-    "signature kiplab.explore": "Shift-Tab shows what `kiplab.explore` takes",
-    "signature kiplab.AnswerSheet": "Every exercise has a form",
-    "signature kiplab.Ordering": "Events are put in order by dragging",
-    "signature kiplab.classroom.Checked": "a mark at each row",
-    "signature kiplab.classroom.Ordering": "Events are put in order by dragging",
-    "signature kiplab.classroom.Prediction": "are compared with what comes true",
-    "guards": WORDS,
-    "plays": WORDS,
-    "class": WORDS,
-    "fleet report": WORDS,
-    "play 380-newer-epoch": WORDS,
-    "play 380-stale-controlled-shutdown": WORDS,
-    "play 380-stale-stop-replica": WORDS,
-    "play hole-level": WORDS,
-    "play hole-never-level": WORDS,
-    "play kafka-14139-zookeeper": WORDS,
-    "signature kiplab.check_*": "in place of 39 functions",
-    "signature kiplab.RealRun": "`RealRun` has no `recording` any more",
-    "signature kiplab.predict": "needs no more than the id of a lab's prediction",
-    "signature kiplab.classroom.check_order": "`kiplab.classroom.check_order` is gone",
-    "signature kiplab.classroom.predict": "needs no more than the id of a lab's prediction",
-}
-NEW = {
-    "signature kiplab.check": "An exercise is judged by its id",
-    "signature kiplab.explain": "`kiplab.explain` stands beside it",
-    "signature kiplab.real_control_requests": "is `kiplab.real_control_requests`",
-    "signature kiplab.stations": "on top of each lab: what is done",
-    "signature kiplab.two_incarnations": "is `kiplab.two_incarnations`",
-    "signature kiplab.write": "`kiplab.write(id)` asks",
-}
-NEW |= {
-    f"signature kiplab.classroom.{name}": "no import from inside kiplab"
-    for name in ("VANISHING_RUN", "answers_in_words", "bills", "one_check_off")
-}
-"""Public names that came since, and words of the sentence that tells users of each."""
-WITHOUT_DROP = {
-    "missed-bounce": (2, 3),
-    "new-bounced-dead": (2, 3, 4, 5, 6),
-    "overwritten-checkpoint": (3, 4, 5, 6, 7),
-    "rising-session-ids": (2, 3),
-    "session-expiry": (1,),
-    "session-id": (6, 7),
-    "stale-stop-replica": (1, 2, 3),
-    "two-step-upgrade": (1, 2, 3, 7, 8, 9),
-    "zombie": (3, 4, 5),
-}
-"""Steps of plays of KIP-380 at which the chosen message is a watch event."""
-CHANGES |= {
-    f"lab 380-{play} {step}": "a watch event cannot be dropped while its session lasts"
-    for play, steps in WITHOUT_DROP.items()
-    for step in steps
-}
-REWORDED = {
-    "minimise {play}": (
-        *("380-stale-controlled-shutdown", "380-stale-stop-replica"),
-        *("hole-level", "hole-never-level", "kafka-14139", "kafka-14139-zookeeper"),
-    ),
-    "real {play} *": (
-        *("841-removed-meanwhile", "903-late-fetch", "alter-partition-eight"),
-        *("alter-partition-mended", "epochs-fences", "timeline-first"),
-    ),
-    "timeline * {play}": (
-        *("380-new-bounced-dead", "380-newer-epoch", "380-next-try", "380-overwritten-checkpoint"),
-        *("380-stale-controlled-shutdown", "380-stale-stop-replica", "380-two-step-upgrade"),
-        *("903-bump-leader-epochs", "alter-partition-eight", "alter-partition-mended"),
-        *("epochs-fences", "hole-level", "hole-never-level", "kafka-14139-zookeeper"),
-        "timeline-first",
-    ),
-}
-"""Plays whose titles, comments or refusals have sentences in other words, by what shows them."""
-CHANGES |= {key.format(play=play): WORDS for key, plays in REWORDED.items() for play in plays}
-LOSS = "Green says that committed records are safe"
-LOSSY = "704-*", "consumer-truncation", "kafka-1*", "last-replica", "unclean-election*"
-"""Plays in which somebody leads without committed records: its role says so in every text."""
-CHANGES |= {f"timeline {ending} {play}": LOSS for ending in ("json", "txt") for play in LOSSY}
-CHANGES["timeline svg *"] = LOSS
-CAPTION = "The caption of a raw request says whether it was refused"
-ASKED = ("343-isr-change", "343-two-processes", "841-[otu]*")
-"""Plays with raw requests."""
-CHANGES |= {f"timeline * {play}": CAPTION for play in ASKED}
-CHANGES |= dict.fromkeys(
-    ("lab hole-level *", "lab hole-never-level *"), "Where there are more than six messages"
-)
+DIFFERENCES = tomllib.loads(Path(__file__).with_name("differences.toml").read_text("utf-8"))
+CHANGES: dict[str, str] = {k: each["says"] for each in DIFFERENCES["meant"] for k in each["keys"]}
+NEW: dict[str, str] = {k: each["says"] for each in DIFFERENCES["new"] for k in each["keys"]}
 SIGNS = "Signs have one meaning each"
 MOVED = ("Rules of", "Rules as in the play", "As in the play", "KIP-", "Hide")
 """How the labels begin of controls of a Lab that lie elsewhere since, or are called otherwise."""
