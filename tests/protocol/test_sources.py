@@ -2,6 +2,7 @@
 
 import ast
 import re
+import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -23,60 +24,9 @@ ROOMS = sorted(
 RULES = [PROTOCOL / "log.py", *ROOMS]
 READING_DISTANCE = 6
 """So many lines above a check may its comment begin to be read with it."""
-OUTLINES = {
-    320: ("Motivation", "OffsetsForLeaderEpochRequest"),
-    343: (
-        "Broker State",
-        "BrokerState Enum",
-        "Controller Heartbeat, Broker-Side Heartbeat Timeout",
-        "Controller Heartbeat, Controller-Side Heartbeat Timeout",
-        "Controller Logic",
-        "Initiating ISR Changes",
-        "MetadataHeartbeatRequest",
-        "IsrChangeRequest",
-        "Compatibility, Deprecation, and Migration Plan",
-    ),
-    380: (
-        "Proposed Changes, Broker Registration in Zookeeper",
-        "Proposed Changes, Broker Rejects Control Requests Applied to Former Generations",
-        "Proposed Changes, Controller Rejects ControlledShutdownRequest Sent from Former"
-        " Generations",
-        "Proposed Changes, Controller Detects Bounced Broker",
-        "Rejected Alternatives",
-    ),
-    497: ("Motivation", "AlterIsrRequest", "AlterIsrResponse", "Proposed Changes"),
-    570: ("StopReplicaRequest",),
-    631: ("Broker Registration", "Broker Leases"),
-    704: (
-        "Proposed Changes",
-        "Proposed Changes, Topic Partition Leader",
-        "Proposed Changes, Topic Partition Follower",
-        "Proposed Changes, KRaft Controller",
-        "LeaderAndIsr RPC",
-        "AlterPartition RPC, Request Handling, 1",
-        "AlterPartition RPC, Request Handling, 2",
-        "AlterPartition RPC, Response Schema",
-        "Rejected Alternatives, Unclean Election Epoch",
-        "Rejected Alternatives, Recovering Election Boolean",
-    ),
-    841: ("Proposed Changes", "AlterPartition RPC"),
-    903: (
-        "Proposed Design",
-        "Proposed Design, The new behaviors, 1 (Follower)",
-        "Proposed Design, The new behaviors, 2 (Leader)",
-        "Proposed Design, The new behaviors, 3 (Controller)",
-        "A notable exception to the proposal",
-        "AlterPartition RPC, Request (NewIsrWithEpochs)",
-        "Compatibility, Deprecation, and Migration Plan, 3",
-        'Rejected Alternatives, "Bump all the partition leader epochs when a broker registers"',
-        'Rejected Alternatives, "Using the broker epoch from the metadata instead of using the'
-        ' Fetch request"',
-    ),
-    966: ("Additional High Watermark advancement requirement",),
-}
-"""The places that each KIP has and that are named here: headings, schemas and numbered points,
-read in its text. A place is no invention of ours: read the KIP before one is added.
-"""
+_OUTLINES = tomllib.loads(Path(__file__).with_name("kip_outlines.toml").read_text("utf-8"))
+OUTLINES = {int(kip): tuple(places) for kip, places in _OUTLINES.items()}
+"""The places that each KIP has."""
 UNREAD = (320, 497, 570, 631)
 """KIPs whose whole text was not to be had: their clauses name a Kafka class and method too, unless
 the place is a schema.
