@@ -44,6 +44,8 @@ CHANGES: dict[str, str] = {
     "signature kiplab.classroom.predict": "needs no more than the id of a lab's prediction",
 }
 NEW = {
+    "signature kiplab.classroom.MESSAGES": "are `kiplab.classroom.MESSAGES` and `one_check_off`",
+    "signature kiplab.classroom.one_check_off": "`kiplab.classroom.MESSAGES` and `one_check_off`",
     "signature kiplab.check": "An exercise is judged by its id",
     "signature kiplab.explain": "`kiplab.explain` stands beside it",
     "signature kiplab.real_control_requests": "is `kiplab.real_control_requests`",
