@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .exercises.committed import committed as committed
     from .exercises.epochs import epochs_moved as epochs_moved
     from .exercises.first_failing_rule import rulings_of as rulings_of
+    from .exercises.late_messages import MESSAGES as MESSAGES
     from .exercises.late_messages import one_check_off as one_check_off
     from .exercises.proofs import mystery as mystery
     from .exercises.race import EVENTS as EVENTS

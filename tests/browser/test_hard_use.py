@@ -25,7 +25,7 @@ HISTORY = "print(lab.playback.at, lab.playback.last, list(lab.branches))"
 STEPS = ("Step", "Back")
 FIGURE = ".js-plotly-plot .main-svg"
 STILL = ".kiplab-still"
-NEW = "Yes: nobody tells it the broker's epoch."
+NEW = "Yes: the request does not name the broker's epoch."
 """The answer to the exit ticket."""
 
 

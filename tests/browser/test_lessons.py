@@ -166,6 +166,18 @@ def lock_each_what_if(lesson: Lesson) -> None:
         lesson.lock(id, WAYS["S"])
 
 
+def shut_down_a_broker_of_kraft(lesson: Lesson) -> None:
+    """The second half of lab 07: predicted, stepped, compared."""
+    expect(lesson.cell("lab-today")).to_contain_text("First lock in your prediction above")
+    lesson.lock("today-lock", "NONE: broker 2 runs, is not fenced, and has every record.")
+    lesson.press("lab-today", "Last")
+    expect(lesson.verdict("lab-today")).to_contain_text("Step 6 of 6")
+    lesson.cell("today-why").get_by_role("link", name="step 3", exact=True).click()
+    expect(lesson.verdict("lab-today")).to_contain_text("Step 3 of 6")
+    see(lesson, (("today-why", "You thought it accepts"), ("today-last-why", "is not released")))
+    lesson.photograph("lab-today", "kraft")
+
+
 def fill_in_the_sheet(lesson: Lesson) -> None:
     """A sheet of answers is filled in and checked."""
     sheet = lesson.cell("sheet")
@@ -335,14 +347,20 @@ WALKS = (
     ),
     Walk(
         "07-controlled-shutdown-bounce",
-        why=(("why", "the same three brokers as before"),),
+        why=(("why", "Broker 1 fetches neither."),),
         presses=(("Last", "■ harm"),),
         link=("why", "step 4", "Step 4 of"),
-        answered=(("needed", "without L: nothing lost yet"), ("real-mail", "Kafka 2.1.1")),
+        answered=(
+            ("late-shutdown-why", "the line at the top of this lab"),
+            ("needed", "without L: nothing lost yet"),
+            ("assumptions", "lists four assumptions"),
+            ("real-mail", "Kafka 2.1.1"),
+        ),
+        own=(shut_down_a_broker_of_kraft,),
     ),
     Walk(
         "08-heartbeats",
-        why=(("why", "no broker reads there who leads"),),
+        why=(("why", "no broker reads the leader there"),),
         presses=(("Last", "Step 15 of 15"),),
         link=("why", "step 8", "Step 8 of"),
         answered=(
@@ -359,7 +377,7 @@ WALKS = (
     ),
     Walk(
         "10-fleet",
-        why=(("why", "What takes all brokers at once"),),
+        why=(("why", "A crash of all brokers at once"),),
         presses=(("Last", "▼ loss"),),
         own=(lock_each_what_if,),
     ),
@@ -368,7 +386,7 @@ WALKS = (
         why=(("why", "It takes it over as it is, and forgets."),),
         presses=(("First violation", "Step 9 of"), ("Last", "▼ loss")),
         link=("how", "5", "Step 5 of"),
-        answered=(("ask", "breaks in 8 steps"), ("proof", "Proved")),
+        answered=(("ask", "breaks in 8 steps"), ("proof", "pending-outlives-metadata: proved")),
     ),
 )
 LONG = pytest.mark.long(quick="tests/browser/test_lessons.py::test_run_all_stops_nowhere")

@@ -47,7 +47,7 @@ def test_it_tells_done_from_tried_from_not_yet() -> None:
     kiplab.check("isr/schedules", "ABCD")
     said = {title: so_far for _, title, so_far in kiplab.my_work().lines}
     assert said["What gives it away?"] == "✓ right, after 2 attempts"
-    assert said["The true schedules"].startswith("○ 5/6 after 1 attempt. Hint: Broker 3 is in")
+    assert said["Which schedules commit?"].startswith("○ 5/6 after 1 attempt. Hint: Broker 3 is in")
     assert said["Twelve events"] == "not yet"
     assert said["Prediction: the slow request"] == "locked in: It accepts <b>."
     assert "It accepts &lt;b&gt;." in kiplab.my_work().html()

@@ -224,7 +224,7 @@ def test_what_is_no_run_of_this_situation_says_why(answer: object, says: str) ->
 @pytest.mark.parametrize(
     ("id", "play", "points", "idea"),
     [
-        ("start/accepted", "timeline-first", 0, "a crash is what the controller reacts to"),
+        ("start/accepted", "timeline-first", 0, "the controller notices a crash at once"),
         ("hole/nobody-dies", "hole-never-level", 1, "data is lost only where something breaks"),
         (
             "fetch/old-fetch",

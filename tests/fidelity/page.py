@@ -1,8 +1,8 @@
 """The page `labs/fidelity.md`: what of Kafka is held, by what, and what is coarser.
 
 Its tables are read off what holds each rule: the table of guards, the vectors, the recordings of
-real Kafka, and ``coarser.md`` beside this file. `pytest --rewrite tests/judge/test_corpus.py`
-writes it, and the numbers of the README.
+real Kafka. Its prose is in the ``.md`` files beside this one, and here. `pytest --rewrite
+tests/judge/test_corpus.py` writes it, and the numbers of the README.
 """
 
 import re
@@ -17,48 +17,12 @@ from tests.judge.skeleton.judging import Judged
 from tests.made_pages import LABS, span, table
 
 PAGE = LABS / "fidelity.md"
-COARSER = Path(__file__).with_name("coarser.md")
 _KINDS = {
     GuardKind.REFUSAL: "refuses",
     GuardKind.RULE: "behaves",
     GuardKind.ALTERNATIVE: "rejected by its KIP",
     GuardKind.AS_SPECIFIED: "in no release",
 }
-
-INTRODUCTION = """\
-# How true is this to Kafka?
-
-kiplab has one model of Kafka. This page says what holds each of its rules: Kafka's own unit tests,
-restated under their names; real controllers, which were asked the same questions as the engine; and
-Kafka's own `Partition`, the leader's side, driven through the same turns. Nobody wrote the tables:
-they are made of the tests and recordings themselves, and the test suite fails when they are no
-longer what these say.
-"""
-
-IN_PLAYS = """\
-## In plays
-
-`kiplab real` runs a play beside both at once. The real controller decides what controllers decide,
-and every running broker's own `Partition`, AlterPartition manager and log take each of its turns:
-fetches served and proposals made, answers, metadata, records appended and cut, restarts with what
-the disk has kept. The plays that come with kiplab are recorded on every release, and the suite
-plays them again. Of 3.2, and of a play with a line that no real broker can be told, brokers are the
-engine's, and the run says so.
-"""
-
-UNJUDGED = """\
-## Unjudged
-
-No real Kafka stands beside these; they follow its source, and the tests that restate its own:
-
-- the follower's fetcher: what it asks for, and where it cuts its log; the log itself and its high
-  watermark are Kafka's own in plays
-- the broker's lifecycle beyond what its requests show, the order of deliveries, and the clock's
-  periodic tasks between two requests
-- the consumer, which follows KIP-320 and Kafka's clients
-- brokers of one release under a controller of another
-- 3.2's leader: its `Partition` has other methods, and is not driven
-"""
 
 
 def page(
@@ -70,17 +34,20 @@ def page(
 ) -> str:
     """The whole page, as Markdown."""
     parts = (
-        INTRODUCTION,
+        _prose("introduction"),
         _beside_real_controllers(judged),
         _beside_the_partition(partitions),
-        IN_PLAYS,
-        UNJUDGED,
+        _prose("in_plays"),
         _rules(rules, judged),
-        COARSER.read_text(encoding="utf-8").rstrip("\n"),
+        _prose("coarser"),
         _vectors(vectors, found),
         _left_out(vectors),
     )
     return "\n".join(parts)
+
+
+def _prose(name: str) -> str:
+    return Path(__file__).with_name(f"{name}.md").read_text(encoding="utf-8")
 
 
 def with_numbers(readme: str, judged: Sequence[Judged], partitions: Sequence[Judged]) -> str:
@@ -98,9 +65,9 @@ def _beside_real_controllers(judged: Sequence[Judged]) -> str:
         for one in judged
     ]
     words = (
-        f"**{requests:,} requests** were put to real controllers of {releases} releases and to the"
-        " engine; every field of every answer and every metadata record was compared. The answers"
-        " are recorded, and the suite asks the engine again each time.\n"
+        f"Real controllers of {releases} releases and the engine received the same **{requests:,}"
+        " requests**. Every field of every answer and every metadata record was compared. The real"
+        " answers are recorded, and the test suite compares the engine with them each time.\n"
     )
     head = ("Apache Kafka", "metadata version", "requests", "differences")
     return f"## Beside real controllers\n\n{words}\n{table(head, rows)}"
@@ -113,10 +80,10 @@ def _beside_the_partition(judged: Sequence[Judged]) -> str:
         for one in judged
     ]
     words = (
-        f"`kafka.cluster.Partition` of {len(judged)} releases was taken through **{turns:,} turns**"
-        " (fetches, appends, metadata early and late, answers of every kind), and the leader of the"
-        " engine beside it; after each turn the ISR, the proposal, the epochs, the high watermark"
-        " and what is known of each follower were compared. These, too, are recorded.\n"
+        f"`kafka.cluster.Partition` of {len(judged)} releases and the leader of the engine took the"
+        f" same **{turns:,} turns**: fetches, appends, early and late metadata, answers of every"
+        " kind. After each turn the ISR, the proposal, the epochs, the high watermark and the state"
+        " of each follower were compared. These turns are recorded, too.\n"
     )
     head = ("Apache Kafka", "runs", "turns", "differences")
     return f"## Beside Kafka's own Partition\n\n{words}\n{table(head, rows)}"
@@ -124,11 +91,12 @@ def _beside_the_partition(judged: Sequence[Judged]) -> str:
 
 def _rules(rules: Sequence[RuleRow], judged: Sequence[Judged]) -> str:
     words = (
-        "Each rule is one sentence and one check, and can be switched off by its name. *Tests* are"
-        " rows of the suite that fail without it, with the ids of Kafka's tests among them."
-        " *Real answers* are those that it decided, of those recorded: on how many releases, and on"
-        " which release the fewest. Of a rule that refuses nothing the first twenty of each pair"
-        " are counted. A dash is no answer: what a broker decides, no controller can judge.\n"
+        "Each rule is one sentence and one check, and can be switched off by its name. *Tests*"
+        " counts the rows of the test suite that fail without the rule, and names Kafka's tests"
+        " among them by id. *Real answers* counts the recorded answers that the rule decided: on"
+        " how many releases, and how many on the release with the fewest. For a rule that refuses"
+        " nothing, only the first twenty answers of each pair are counted. A dash means no real"
+        " answer: no controller can judge what a broker decides.\n"
     )
     head = ("rule", "it says", "releases", "kind", "tests", "real answers")
     return f"## Rule by rule\n\n{words}\n{table(head, (_rule(row, judged) for row in rules))}"
@@ -162,9 +130,9 @@ def _vectors(vectors: Sequence[Listed], found: dict[str, list[Held]]) -> str:
     kept = [vector for vector in vectors if not vector.left_out]
     rows = [(v.id, v.kafka_test, span(_releases(found[v.id]))) for v in kept]
     words = (
-        f"{len(kept)} of {len(vectors)} cases that were taken from Kafka's unit tests, or traced"
-        " through its code where no test fixes the numbers, are held by this suite, on each release"
-        " that they are true for. All pass: otherwise this page would not have been made.\n"
+        f"{len(vectors)} cases come from Kafka's unit tests, or from its code where no test has"
+        f" the numbers. This test suite holds {len(kept)} of them, on each release for which they"
+        " are true. All of these pass: a failing case fails the test suite.\n"
     )
     return f"## Kafka's own tests, by id\n\n{words}\n{table(('id', 'from', 'on'), rows)}"
 

@@ -13,7 +13,7 @@ from IPython.core.formatters import DisplayFormatter
 from nbclient import NotebookClient
 
 import kiplab
-from kiplab.classroom.exercise_table import EXERCISES, LETTERS, WAYS, WHAT_IFS, what_if_id
+from kiplab.classroom.exercise_table import EXERCISES, LETTERS, what_if_id
 from kiplab.classroom.forms.held_back import EXPLANATIONS
 from kiplab.pages.saved_notebooks import lighten
 from kiplab.plays.grammar import parse
@@ -62,8 +62,8 @@ class LabAnswers(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 LAB_ANSWERS = msgspec.toml.decode(
     Path(__file__).with_name("labs.toml").read_bytes(), type=dict[str, LabAnswers]
 )
-BETWEEN = {what_if_id(letter): WAYS[asked.comes] for letter, asked in WHAT_IFS.items()}
-"""What is locked in between the two, by the ids of the predictions."""
+BETWEEN = {asked.id: asked.comes_true for asked in EXERCISES if not asked.check}
+"""What is locked in between the two, by the ids of the predictions: what comes true."""
 
 
 def prediction(name: str) -> tuple[str, str]:

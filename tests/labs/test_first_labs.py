@@ -8,10 +8,11 @@ from kiplab.plays.grammar import parse
 from kiplab.plays.library import load
 from kiplab.plays.play import format_play
 from kiplab.plays.runner import run_play
+from kiplab.protocol.replica.broker_state import log_of
 from kiplab.rows.rows_of_stage import rows_of
 from kiplab.rows.sentences import sentences
 from kiplab.widgets.lab_layout import folds_of
-from tests.labs.running import prose
+from tests.labs.running import NAMES, explained, prose
 
 
 def test_lab_00_the_slow_request_is_refused_for_its_epoch() -> None:
@@ -42,6 +43,19 @@ def test_lab_00_a_crash_moves_nothing_that_the_controller_holds() -> None:
     died = next(p for p in stage.performed if p.statement.verb == "crash")
     before, after = (stage.history.steps[n].cluster for n in (died.first - 1, died.last - 1))
     assert after.controller is before.controller
+
+
+def test_lab_00_answers_whether_anything_was_lost() -> None:
+    first = kiplab.run("timeline-first")
+    assert first.verdict == "safe"
+    three = first.stage.history.steps[-1].cluster
+    assert [log_of(node, "orders-0").end for node in three.brokers] == [100, 100, 100]
+    assert "**Did I lose anything?** In this run, no." in explained("00-start")["discuss"]
+
+
+def test_lab_00_says_how_long_the_others_take() -> None:
+    minutes = [int(re.findall(r"\*About (\d+) minutes", prose(name))[0]) for name in NAMES]
+    assert f"Each lab takes {min(minutes)} to {max(minutes)} minutes" in prose("00-start")
 
 
 def test_lab_00_consumers_are_there_as_its_table_says() -> None:

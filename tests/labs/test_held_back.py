@@ -42,7 +42,9 @@ def test_what_waits_for_a_prediction_fills_itself_in_above_as_soon_as_that_is_lo
     )
     assert [SHUT in text_of(outputs) for outputs in at_once[:5]] == [True] * 5
     prose, figure, text, table = (outputs[0]["data"] for outputs in finally_[:4])
-    assert prose["text/markdown"].startswith("**The request speaks of a state that is over.**")
+    assert prose["text/markdown"].startswith(
+        "**The partition has changed since the request was sent.**"
+    )
     assert PLOTLY in figure
     assert text["text/plain"].endswith("and more")
     assert "<table" in table["text/html"]

@@ -40,7 +40,7 @@ def test_taking_the_rules_away_gives_the_same_five_and_then_the_request_is_taken
     exec(cells(LAB, "code")["away"], names)
     refused = [r["guard"] for r in kiplab.run(MENDED).refusals]
     assert names["away"] == [*refused, ""]
-    assert names["lines"][-1].split() == ["5", "taken", "away:", "taken:", "harm"]
+    assert names["lines"][-1].split() == ["5", "rules", "off:", "accepted:", "harm"]
 
 
 def test_the_rules_it_lists_are_all_that_a_controller_asks_but_those_it_says_it_leaves_out() -> (
@@ -53,7 +53,7 @@ def test_the_rules_it_lists_are_all_that_a_controller_asks_but_those_it_says_it_
     letters = [letter.strip("*") for letter, *_ in rows(cells(LAB, "markdown")["rules"], 2)]
     assert letters == sorted(LETTERS_OF_RULES) == [*LETTERS_OF_RULES]
     said = cells(LAB, "markdown")["rules"].partition("Left out:")[2]
-    for word in ("shutting down", "nobody registered", "KIP-841", "KIP-704"):
+    for word in ("shutting down", "not registered", "KIP-841", "KIP-704"):
         assert word in said
 
 

@@ -66,6 +66,15 @@ def test_the_last_replica_is_elected_cleanly_without_its_tail() -> None:
     assert cuts == [(2, 90, 94)]
 
 
+def test_the_exit_ticket_is_about_a_release_without_eligible_leader_replicas() -> None:
+    """On by default in new clusters from 4.1 on: there the election is unclean."""
+    code = cells(LAB, "code")
+    assert "Kafka **3.9**, `min.insync.replicas=1`" in cells(LAB, "markdown")["exit"]
+    assert '"kafka 3.9; ' in code["exit-compare"]
+    assert 'kafka="3.9"' in code["exit-story"]
+    assert "(Kafka 3.9)" in exit_run(LAB, "\nend = ").text()
+
+
 def test_what_no_release_built_is_said_plainly() -> None:
     said = texts(LAB)
     assert "**No release ever built it.**" in said["twin-why"]

@@ -8,13 +8,15 @@ import kiplab
 from kiplab.classroom.exercises.late_messages import CHECKS, MESSAGES
 from kiplab.judge.zookeeper_server.zookeeper_process import RECORDED
 from kiplab.plays.library import load
-from kiplab.protocol.facts import LeaderElected, Polled
+from kiplab.protocol.facts import IsrChanged, LeaderElected, Polled
 from kiplab.protocol.zookeeper_facts import BrokersCompared, CheckpointLost
+from kiplab.rows.rows_of_stage import rows_of
 from tests.classroom.answers import ANSWERS, judged
 from tests.labs.running import cells, prose, texts
 
 LAB = "07-controlled-shutdown-bounce"
-PLAY, BEFORE, SINCE, BETWEEN = "380-missed-bounce", "zk-2.1", "zk-2.2", "zk-2.2/2.1-IV2"
+PLAY, BEFORE, SINCE, BETWEEN = "380-stale-stop-replica", "zk-2.1", "zk-2.2", "zk-2.2/2.1-IV2"
+LINE = r"`(Received controlled shutdown request .+?\.)`"
 
 
 def compared(play: str, **features: str) -> list[BrokersCompared]:
@@ -33,24 +35,44 @@ def stale(play: str, **features: str) -> list[str]:
 
 
 def test_on_2_1_the_controller_finds_no_change_and_on_2_2_a_bounce() -> None:
-    (nothing,) = compared(PLAY)
+    nothing, _ = compared(PLAY)
     assert (nothing.new, nothing.bounced, nothing.dead) == ((), (), ())
-    (found,) = compared(PLAY, kafka=SINCE)
-    assert (found.new, found.bounced, found.dead) == ((), ((1, 100, 133),), ())
-    assert "(1, **133**)" in texts(LAB)["twin-why"]
+    found, _ = compared(PLAY, kafka=SINCE)
+    assert (found.new, found.bounced, found.dead) == ((), ((1, 100, 135),), ())
+    assert "(1, **135**)" in texts(LAB)["twin-why"]
+
+
+def test_what_waited_is_obeyed_on_2_1_and_refused_whole_on_2_2() -> None:
+    assert stale(PLAY) == []
+    assert set(stale(PLAY, kafka=SINCE)) == {"leader-and-isr", "update-metadata", "stop-replica"}
+
+
+def test_broker_1_fetches_neither_partition_on_2_1_and_joins_both_isrs_on_2_2() -> None:
+    for features, joined in ((BEFORE, set()), (SINCE, {"F-0", "L-0"})):
+        events = kiplab.run(PLAY, kafka=features).events
+        isrs = [e for e in events if isinstance(e, IsrChanged)]
+        assert {e.partition for e in isrs if 1 in e.after and 1 not in e.before} == joined
 
 
 def test_on_2_2_broker_2_leads_l_for_a_bounce_that_took_no_time() -> None:
-    elected = [e for e in kiplab.run(PLAY, kafka=SINCE).events if isinstance(e, LeaderElected)]
+    run = kiplab.run(MESSAGES["D"], kafka=SINCE)
+    elected = [e for e in run.events if isinstance(e, LeaderElected)]
     assert [(e.partition, e.leader) for e in elected] == [("L-0", 2)]
+
+
+def test_the_line_of_the_log_that_it_begins_with_is_one_that_2_2_writes() -> None:
+    (line,) = re.findall(LINE, cells(LAB, "markdown")["title"])
+    messages = rows_of(kiplab.run(MESSAGES["B"], kafka=SINCE).stage).messages
+    assert [text for m in messages for text in m.log if line in text]
 
 
 # --- four plays, three checks -------------------------------------------------------------------
 
 
 def test_the_plays_of_the_lab_are_those_that_are_judged() -> None:
-    code = cells(LAB, "code")["symptoms"]
-    assert dict(re.findall(r'"([A-D])": "([\w-]+)"', code)) == MESSAGES
+    assert [id for id, code in cells(LAB, "code").items() if "MESSAGES" in code] == [
+        *("setup", "symptoms", "objects", "exit-compare", "exit-story")
+    ]
     text = cells(LAB, "markdown")["needed-text"]
     assert [guard for guard in CHECKS.values() if f"`{guard}`" not in text] == [CHECKS["M"]]
     assert f'off="{CHECKS["M"]}"' in text
@@ -85,13 +107,25 @@ def test_the_old_line_of_the_checkpoint_goes_and_the_consumer_gets_nothing() -> 
     assert (poll.node, poll.first, poll.last, poll.high_watermark) == (1, 850, 849, 0)
 
 
+def test_the_run_that_takes_broker_1_out_again_is_in_its_explanation() -> None:
+    right = ANSWERS["bounce/late-shutdown"].right
+    assert texts(LAB)["late-shutdown-why"].startswith(f"`{right}`\n")
+    token = judged("bounce/late-shutdown", right).token
+    assert kiplab.run(token).sentence == kiplab.run(MESSAGES["B"]).sentence
+    assert stale(token, kafka=SINCE) == ["controlled-shutdown"]
+
+
+def test_its_four_assumptions_are_numbered_as_in_kip_380() -> None:
+    rows = re.findall(r"^\| (\d) \| .+? \| ([A-D]) \| ([MSL]): ", texts(LAB)["assumptions"], re.M)
+    assert rows == [("1", "A", "M"), ("2", "B", "S"), ("3", "C", "M"), ("4", "D", "L")]
+
+
 # --- the number that was rejected ---------------------------------------------------------------
 
 
 def test_a_session_id_that_falls_hides_a_bounce_which_its_czxid_shows() -> None:
-    token = judged("bounce/session-ids", ANSWERS["bounce/session-ids"].right).token
-    assert kiplab.run(token).verdict == "harm"
-    assert kiplab.run(token, kafka=SINCE, off="380.session-id").verdict == "safe"
+    assert kiplab.run("380-session-id").verdict == "harm"
+    assert kiplab.run("380-session-id", off="380.session-id").verdict == "safe"
 
 
 def test_of_a_real_zookeeper_two_lives_are_kept() -> None:

@@ -8,6 +8,7 @@ import kiplab
 from kiplab.classroom.exercises.proofs import charted
 from kiplab.explore.search.explore_play import explore
 from kiplab.plays.grammar import parse
+from kiplab.protocol.guards import named
 from tests.labs.running import SHUT, cells, prose, shown
 
 LAB = "09-could-it-still-go-wrong"
@@ -38,6 +39,16 @@ def test_the_clock_tells_29_seconds_from_31() -> None:
 
 
 RULE = "497.pending-outlives-metadata"
+
+
+def test_its_own_words_and_code_do_not_name_the_rule_that_lab_11_asks_for() -> None:
+    assert RULE not in "\n".join((prose(LAB), *cells(LAB, "code").values()))
+    code = "\n".join(cells(LAB, "code").values())
+    assert 'rule = "497.specified"' in code
+    assert "proof =" not in code
+    assert named("497.specified") == (RULE,)
+
+
 NOBODY_FAILS = """
 kafka    3.5
 broker   1 epoch=101

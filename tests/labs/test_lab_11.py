@@ -6,12 +6,13 @@ import re
 import pytest
 
 import kiplab
+from kiplab.classroom.exercise_table import exercise
 from kiplab.classroom.exercises.check_result import LINE
 from kiplab.classroom.exercises.losing_schedule import CHANGES, RULES
 from kiplab.explore.search.explore_play import explore
 from kiplab.judge.partition.partition_process import partition_releases
 from kiplab.plays.library import load
-from tests.labs.running import PLOTLY, ROOT, cells, prose, shown, texts
+from tests.labs.running import PLOTLY, ROOT, SHUT, cells, prose, shown, texts
 
 LAB = "11-the-hole-that-is-still-open"
 PAPER = (ROOT / "assets" / "papers" / "forgotten-isr-proposal.md").read_text(encoding="utf-8")
@@ -101,4 +102,27 @@ def test_it_says_of_real_clusters_what_the_paper_says() -> None:
         "in 0 of 5 attempts"[-17:],
         "in 0 of 3 attempts"[-17:],
     ]
-    assert "We know of no earlier report" in prose(LAB)
+
+
+def test_it_claims_no_more_than_was_searched() -> None:
+    assert "We found no earlier report of this loss" in prose(LAB)
+    notes = (ROOT / "labs" / "instructor" / f"{LAB}.md").read_text(encoding="utf-8")
+    for claim in (texts(LAB)["title"], texts(LAB)["shown"], notes):
+        assert "the issue tracker was not searched exhaustively" in claim
+    for claim in (texts(LAB)["shown"], notes):
+        assert re.search(r"KAFKA-12686.* PR 10561 \(2021\) names the same override", claim)
+
+
+def test_where_to_look_is_named_by_the_letters_of_the_list() -> None:
+    judged = exercise("hole/what-saves").judge("AE")
+    assert "changes A to C, changes D to G" in judged.where
+
+
+@pytest.mark.usefixtures("own_folder")
+def test_the_code_below_the_exercise_names_all_five_rules_and_shows_none_of_them() -> None:
+    source = cells(LAB, "code")["proof"]
+    assert [rule for rule in RULES.values() if source.count(f'"{rule}"') != 1] == []
+    assert "proof" not in source
+    waiting = shown(LAB, "setup", "proof")["proof"]["text/plain"]
+    assert waiting.startswith(SHUT)
+    assert "proved" not in waiting

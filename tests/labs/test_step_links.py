@@ -16,9 +16,10 @@ NUMBERS = re.compile(r"\bsteps? \d+(?:(?:, | and |, and )\d+)*", re.IGNORECASE)
 
 def steps_of_labs(name: str) -> dict[str, int]:
     """How many steps the play of each of its Labs has, by the play's name."""
-    known: dict[str, Any] = {"kiplab": kiplab, "prediction": None}
+    known: dict[str, Any] = {"kiplab": kiplab}
     for source in cells(name, "code").values():
         if "kiplab.Lab(" in source and not EXERCISE.search(source):
+            known |= dict.fromkeys(re.findall(r"\bafter=(\w+)", source))
             exec(source, known)
     labs = [value for value in known.values() if isinstance(value, kiplab.Lab)]
     return {lab.playback.own.name: lab.playback.last for lab in labs}

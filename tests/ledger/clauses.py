@@ -3,7 +3,8 @@
 One file for each KIP, `kip-903.toml`: its sections in the KIP's order, under each its clauses. A
 clause says what the KIP says (`says`, in our words), what became of it in Kafka (`kafka`, `since`
 and a `note`), and either what shows it here (`shown`) or why it is not simulated
-(`not_simulated`). An entry of `shown` begins with what it names:
+(`not_simulated`). Why no lab teaches it (`untaught`, see `in_labs.py`) stands there too, or once
+for several plays and rules at the top of the file. An entry of `shown` begins with what it names:
 
     { guard = "903.controller-epoch", play = "kafka-14139", at = "@3.5" }
     { guard = "841.leader-skips-fenced", row = "L8" }
@@ -37,14 +38,14 @@ class Becomes(StrEnum):
     """What became of a clause in Kafka."""
 
     SPECIFIED = "as specified"
-    OTHERWISE = "otherwise"
+    OTHERWISE = "differently"
     NEVER = "never built"
     REASON = "a reason"
     """It says why, or how things are: there is nothing to build."""
 
 
 ALWAYS = "before 3.2"
-"""Older than the releases that kiplab knows."""
+"""Older than the first release of KRaft that kiplab knows."""
 
 
 ENTRIES: dict[tuple[str, ...], type[in_plays.Shown]] = {
@@ -75,6 +76,11 @@ class Clause(NamedTuple):
     note: str
     shown: tuple[in_plays.Shown, ...]
     not_simulated: str
+    untaught: str = ""
+
+    def named(self, kind: str) -> set[str]:
+        """What its entries name: the plays of `play`, the rules of `guard`."""
+        return {getattr(entry, kind, "") for entry in self.shown} - {""}
 
     def wrong(self) -> in_plays.Wrong:
         """What to mend in the row, each as a sentence that begins with its id: everything that it
@@ -96,8 +102,8 @@ class Clause(NamedTuple):
         if not built and self.since:
             yield f"{self.kafka.value} has no release"
         if self.kafka is Becomes.OTHERWISE and not self.note:
-            yield "say in its note what Kafka does otherwise"
-        for text in (self.says, self.note, self.not_simulated):
+            yield "say in its note what Kafka does differently"
+        for text in (self.says, self.note, self.not_simulated, self.untaught):
             if "|" in text or "\n" in text:
                 yield "a row is one line of a table: no line break and no bar in it"
 
@@ -111,6 +117,7 @@ class Seed(NamedTuple):
     clause_count: int
     clauses: tuple[Clause, ...]
     file: str
+    untaught: dict[str, list[str]]
 
 
 class UnreadableRowError(ValueError):
@@ -125,15 +132,17 @@ def seeds() -> tuple[Seed, ...]:
 def seed_of(file: Path) -> Seed:
     """The rows of one file. Raises UnreadableRowError, and ValueError for what is no TOML."""
     read = tomllib.loads(file.read_text(encoding="utf-8"))
-    clauses = [
-        _clause(file.name, section["name"], row)
+    untaught = read.get("untaught", {})
+    clauses = tuple(
+        _clause(file.name, section["name"], row, untaught)
         for section in read["section"]
         for row in section["clause"]
-    ]
-    return Seed(read["kip"], read["title"], read["about"], read["count"], tuple(clauses), file.name)
+    )
+    head = (read["kip"], read["title"], read["about"], read["count"])
+    return Seed(*head, clauses, file.name, untaught)
 
 
-def _clause(file: str, section: str, row: dict[str, Any]) -> Clause:
+def _clause(file: str, section: str, row: dict[str, Any], untaught: dict[str, list[str]]) -> Clause:
     left = dict(row)
     try:
         clause = Clause(
@@ -145,13 +154,16 @@ def _clause(file: str, section: str, row: dict[str, Any]) -> Clause:
             note=left.pop("note", ""),
             shown=tuple(_shown(entry) for entry in left.pop("shown", ())),
             not_simulated=left.pop("not_simulated", ""),
+            untaught=left.pop("untaught", ""),
         )
     except (KeyError, ValueError) as problem:
         what = f"lacks {problem}" if isinstance(problem, KeyError) else str(problem)
         raise UnreadableRowError(f"{file}, clause {row.get('id')}: {what}") from None
     if left:
         raise UnreadableRowError(f"{file}, clause {clause.id}: there is no {', '.join(left)}")
-    return clause
+    named = clause.named("play") | clause.named("guard")
+    default = (reason for reason, of in untaught.items() if named & set(of))
+    return clause._replace(untaught=clause.untaught or next(default, ""))
 
 
 def _shown(entry: dict[str, Any]) -> in_plays.Shown:

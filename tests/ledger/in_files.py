@@ -167,7 +167,7 @@ def _sections(lab: str) -> dict[str, str]:
     for cell in notebook["cells"]:
         source = "".join(cell["source"])
         if cell["cell_type"] == "code":
-            found.setdefault(heading, []).extend(_opened(source))
+            found.setdefault(heading, []).extend(opened(source))
             continue
         for line in source.splitlines():
             heading = line.lstrip("# ") if re.match(r"#+ ", line) else heading
@@ -175,7 +175,7 @@ def _sections(lab: str) -> dict[str, str]:
     return {name: _plain(" ".join(lines)) for name, lines in found.items()}
 
 
-def _opened(source: str) -> Iterator[str]:
+def opened(source: str) -> Iterator[str]:
     """The explanations that a cell shows once its question is answered."""
     for id, part in re.findall(r'explain\("([^"]+)"(?:, "([^"]+)")?\)', source):
         file = EXPLANATIONS / f"{id}{'.' * bool(part)}{part}.md"

@@ -1,6 +1,6 @@
 """Entries of the ledger that are seen in plays and rows: rules at work, expectations, properties.
 
-A rule is seen at work: the play that the entry names goes otherwise without it, and if it refuses,
+A rule is seen at work: the play that the entry names changes without it, and if it refuses,
 it is among the refused. A line of a play stands in it and holds. A property breaks or holds where
 the entry says so. Each check yields sentences; no sentence means that the entry holds.
 """
@@ -40,7 +40,7 @@ class Shown(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RuleAtWork(Shown, frozen=True):
-    """A guard, and a play that goes otherwise when it is switched off."""
+    """A guard, and a play that changes when it is switched off."""
 
     kind = "a rule at work"
     guard: str

@@ -1,6 +1,7 @@
 """The page `labs/ledger.md`: every clause of the KIPs, what Kafka does of it, what shows it here.
 
-It is made of the rows beside this file; `pytest --rewrite tests/ledger` writes it.
+It is made of `introduction.md` and the rows beside this file; `pytest --rewrite tests/ledger`
+writes it.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from urllib.parse import quote
 
 from kiplab.plays.values import feature_set
 from kiplab.protocol.releases import RELEASES
-from tests.ledger import in_files
-from tests.ledger.clauses import ALWAYS, ENTRIES, Becomes, Clause, Seed
+from tests.ledger import in_files, in_labs
+from tests.ledger.clauses import ALWAYS, ENTRIES, HERE, Becomes, Clause, Seed
 from tests.ledger.in_plays import Played, PropertyInPlay, RuleAtWork, RuleInTest, Shown
 from tests.made_pages import LABS, table
 
@@ -22,38 +23,19 @@ PAGE = LABS / "ledger.md"
 _NUMBERS = re.compile(r"^(?:(?:and_)?\d{3}_\d+_)+|^[a-z]\d+[a-z]?_")
 _VECTORS = "fidelity.md#kafkas-own-tests-by-id"
 
-INTRODUCTION = """\
-# Clause by clause
-
-Does kiplab really do what the KIPs say? Here is every sentence of theirs that says something, told
-in our own words; what Kafka made of it; and what shows it in kiplab, or why nothing does.
-
-You need not believe it. Each row names what you can run or read:
-
-| where a row names | you see |
-| --- | --- |
-| `kiplab play NAME` | the play told, line by line; `kiplab timeline NAME -o run.html` draws it |
-| `expect ...` behind it | a line of that play, which holds |
-| a rule at work | without it that run goes another way; if it refuses, it has refused there |
-| a property | it breaks, or holds, in that run |
-| a case | from Kafka's own tests or code, by [its id](fidelity.md#kafkas-own-tests-by-id) |
-| a test, a field, a lab | where to read on |
-
-The test suite tries every entry, and fails when a clause has no row. How true the rules themselves
-are to Kafka is told elsewhere: [How true is this to Kafka?](fidelity.md)
-"""
-
+_HEAD = ("the KIP", "Kafka", "shown by", "taught in")
 _BECOMES = {
     Becomes.SPECIFIED: "Kafka does it as specified",
-    Becomes.OTHERWISE: "Kafka does it otherwise",
+    Becomes.OTHERWISE: "Kafka does it differently",
     Becomes.NEVER: "never built",
-    Becomes.REASON: "reasons, and how things are",
+    Becomes.REASON: "reasons and descriptions",
 }
 
 
 def page(seeds: Sequence[Seed]) -> str:
     """The whole page, as Markdown."""
-    return "\n".join((INTRODUCTION, _counts(seeds), *(_seed(seed) for seed in seeds)))
+    introduction = HERE.joinpath("introduction.md").read_text("utf-8")
+    return "\n".join((introduction, _counts(seeds), *(_seed(seed) for seed in seeds)))
 
 
 # --- in numbers ---------------------------------------------------------------------------------
@@ -62,14 +44,18 @@ def page(seeds: Sequence[Seed]) -> str:
 def _counts(seeds: Sequence[Seed]) -> str:
     head = ("", *(f"KIP-{seed.kip}" for seed in seeds))
     rows = [("clauses", *(f"**{len(seed.clauses)}**" for seed in seeds))]
-    counted: dict[str, Callable[[Clause], bool]] = {
+    counted: dict[str, Callable[[Clause], object]] = {
         **{words: _became(becomes) for becomes, words in _BECOMES.items()},
         **{f"shown by {kind.kind}": _shown_by(kind.kind) for kind in ENTRIES.values()},
         "not simulated": lambda clause: bool(clause.not_simulated),
+        "in a lab": in_labs.labs,
+        "in no lab, with a reason": in_labs.not_taught,
     }
     for words, counts in counted.items():
-        rows.append((words, *(str(sum(map(counts, seed.clauses))) for seed in seeds)))
-    words = "Most clauses are shown by several things, so these do not add up.\n"
+        rows.append(
+            (words, *(str(sum(bool(counts(clause)) for clause in seed.clauses)) for seed in seeds))
+        )
+    words = "Several things show most clauses, so these numbers do not add up.\n"
     return f"## In numbers\n\n{table(head, rows)}\n{words}"
 
 
@@ -88,7 +74,7 @@ def _seed(seed: Seed) -> str:
     parts = [f"## KIP-{seed.kip}\n\n**{seed.title}.** {seed.about}\n"]
     for section, clauses in groupby(seed.clauses, key=lambda clause: clause.section):
         rows = [_row(clause) for clause in clauses]
-        parts.append(f"### {section}\n\n{table(('the KIP', 'Kafka', 'shown by'), rows)}")
+        parts.append(f"### {section}\n\n{table(_HEAD, rows)}")
     return "\n".join((*parts, _left_out(seed)))
 
 
@@ -104,16 +90,17 @@ def _left_out(seed: Seed) -> str:
 
 
 def _row(clause: Clause) -> tuple[str, ...]:
-    return (f"**{clause.id}** {clause.says}", in_kafka(clause), shown_by(clause))
+    return (f"**{clause.id}** {clause.says}", in_kafka(clause), shown_by(clause), taught_in(clause))
 
 
 def in_kafka(clause: Clause) -> str:
     """``"**As specified**, 3.5 and later. A note."``; nothing for a reason without a note."""
     if clause.kafka is Becomes.REASON:
         return clause.note
-    since = {"": "", ALWAYS: ", in every release"}.get(clause.since, f", {clause.since} and later")
     latest = list(RELEASES)[-1]
-    since = f", {latest}" if clause.since == latest else since
+    since = {"": "", ALWAYS: ", in every release of KRaft", latest: f", {latest}"}.get(
+        clause.since, f", {clause.since} and later"
+    )
     return f"**{clause.kafka.value.capitalize()}**{since}. {clause.note}".strip()
 
 
@@ -122,6 +109,14 @@ def shown_by(clause: Clause) -> str:
     if clause.not_simulated:
         return f"*Not simulated:* {clause.not_simulated}."
     return "<br>".join(lines_of(clause.shown))
+
+
+def taught_in(clause: Clause) -> str:
+    """The labs that teach it in bold, those that run it, or why none does."""
+    if in_labs.not_taught(clause):
+        return f"*No lab:* {clause.untaught}."
+    marks = {lab: "**" * taught for lab, taught in in_labs.labs(clause).items()}
+    return ", ".join(f"[{mark}{lab[:2]}{mark}]({lab}.ipynb)" for lab, mark in marks.items())
 
 
 # --- what shows it ------------------------------------------------------------------------------

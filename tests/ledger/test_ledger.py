@@ -12,13 +12,14 @@ from msgspec.structs import replace
 from kiplab.cli.command import main
 from kiplab.plays.library import names
 from kiplab.protocol.guards import GUARDS
-from tests.ledger import clauses, in_files, ledger_page
+from tests.ledger import clauses, in_files, in_labs, ledger_page
 from tests.ledger.clauses import Becomes, Clause, Seed, UnreadableRowError, seed_of, seeds
 from tests.ledger.in_plays import Played, PropertyInPlay, RuleAtWork, RuleInTest, Shown
 from tests.made_pages import ROOT, holds_as_made
 
 SEEDS = seeds()
 ALL = [clause for seed in SEEDS for clause in seed.clauses]
+BY_ID = {clause.id: clause for clause in ALL}
 SUBJECTS = {
     "903-": 903,
     "kafka-14139": 903,
@@ -114,6 +115,11 @@ NUMBERED = {
 """Tests that have numbers of clauses in their names, with these."""
 
 
+def test_what_a_play_or_a_rule_shows_is_in_a_lab_or_says_why_not() -> None:
+    said = [line for seed in SEEDS for line in in_labs.unexplained(seed)]
+    assert not said, "\n".join(said)
+
+
 # --- true -----------------------------------------------------------------------------------------
 
 
@@ -130,6 +136,11 @@ def test_every_command_of_the_page_runs(line: str, capsys: pytest.CaptureFixture
     said = capsys.readouterr()
     assert said.out, said.err
     assert not said.err
+
+
+def test_what_the_ledger_once_had_wrong_is_mended() -> None:
+    assert ledger_page.in_kafka(BY_ID["343.54"]).startswith("**Differently**, zk-2.8 and later.")
+    assert "on by default for new clusters from 4.1" in BY_ID["903.76"].note
 
 
 def test_the_page_is_made_of_the_rows(rewrite: bool) -> None:
@@ -207,7 +218,7 @@ def test_an_entry_that_is_wrong_is_told(shown: Shown, said: str) -> None:
         ({"not_simulated": "no"}, "say what shows it, or why it is not simulated"),
         ({"since": "3.1"}, "'3.1' is none"),
         ({"kafka": Becomes.NEVER}, "never built has no release"),
-        ({"kafka": Becomes.OTHERWISE}, "say in its note what Kafka does otherwise"),
+        ({"kafka": Becomes.OTHERWISE}, "say in its note what Kafka does differently"),
         ({"says": "a | b"}, "one line of a table"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -236,6 +247,16 @@ def test_a_guard_and_a_play_without_a_clause_are_told_where_they_go(
     assert play.startswith("no clause names the play 903-made-up: add { play")
     assert guard.endswith("tests/ledger/kip-903.toml")
     assert play.endswith("tests/ledger/kip-903.toml")
+
+
+def test_a_column_without_a_lab_and_a_reason_that_is_over_are_told() -> None:
+    untold = RIGHT._replace(shown=(Played("380-zombie", "verdict=safe"),))
+    seed = SEEDS[0]._replace(clauses=(RIGHT, untold), untaught={"it is dull": ["380-zombie"]})
+    missing, over = in_labs.unexplained(seed)
+    assert missing.startswith("no lab teaches 903.1: say why")
+    assert over.endswith(f"tests/ledger/{seed.file}: it is dull")
+    assert ledger_page.taught_in(untold._replace(untaught="it is dull")) == "*No lab:* it is dull."
+    assert "[**04**](04-kafka-14139.ipynb)" in ledger_page.taught_in(BY_ID["903.8"])
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ EIGHT = "alter-partition-eight"
 TAKEN = "-"
 """In place of a letter: no rule fails."""
 LETTERS_OF_RULES = exercise("conversation/first-rule").letters
-"""A letter for each rule, by the alphabet: the order in which they are asked is the exercise."""
+"""A letter for each rule, in alphabetical order: the order of the checks is the exercise."""
 _LETTERS = {guard: letter for letter, guard in LETTERS_OF_RULES.items()}
 _WRITTEN = {letter: letter for letter in LETTERS_OF_RULES} | {
     guard.upper(): letter for guard, letter in _LETTERS.items()
@@ -140,7 +140,7 @@ def check_refusals(stage: Stage) -> Verdict:
     missing = [error for error in _HINTED if error not in errors]
     values: dict[str, object] = {"errors": ", ".join(errors)}
     if len(met) > len(errors) and missing:
-        values["misconception"] = "a late request is a late request"
+        values["misconception"] = "every late request gets the same error"
     if len(errors) >= len(_HINTED):
         return "enough", values
     return missing[0], {**values, "points": len(errors)}

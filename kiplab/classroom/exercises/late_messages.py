@@ -1,7 +1,6 @@
 """Exercises of lab 07: messages for an earlier process of a broker, and the checks they take.
 
-They are KIP-380's four failures; and what it rejected, the id of a session as the generation of a
-broker.
+They are KIP-380's four failures.
 """
 
 from functools import cache
@@ -14,8 +13,6 @@ from ...plays.stage import Stage
 from ...plays.verdict import SAFE, sentence, verdict
 from ...protocol.facts import IsrChanged, Polled, Refused
 from ...protocol.features import Features, parse_features
-from ...protocol.ids import BrokerId, SessionId
-from ...protocol.zookeeper_facts import BrokersCompared, SessionOpened
 from ..exercise_table import exercise
 from .answers import PartsInOrder, Verdict, letters_among, sets_among
 from .own_runs import OwnRun
@@ -117,27 +114,13 @@ A check is needed where harm is done on SINCE with nothing but this check off.
 """
 
 
-OWN = "380-rising-session-ids"
-CZXIDS = parse_features("zk-2.2")
-"""The rules of OWN as KIP-380 has them."""
-
-
-def falls(stage: Stage) -> bool:
-    """Whether a broker had a lower session id as a later incarnation than in the one before."""
-    sessions: dict[BrokerId, SessionId] = {}
-    for opened in (e for e in stage.events if isinstance(e, SessionOpened)):
-        if opened.session < sessions.get(opened.broker, opened.session):
-            return True
-        sessions[opened.broker] = opened.session
-    return False
-
-
 @OwnRun
-def check_session_ids(stage: Stage) -> Verdict:
-    """A run of OWN that its session ids do harm in, and czxids in their place do none."""
-    if not falls(stage):
-        return "rising"
+def check_late_shutdown(stage: Stage) -> Verdict:
+    """A run that does harm to a broker in an ISR again, which SINCE prevents by its check S."""
     if verdict(stage) == SAFE:
-        seen = any(isinstance(e, BrokersCompared) and e.dead for e in stage.events)
-        return "seen gone" if seen else "not looked"
-    return "missed" if verdict(run_play(stage.play, CZXIDS)) == SAFE else "czxids too"
+        return "well"
+    if verdict(run_play(stage.play, parse_features(SINCE))) != SAFE:
+        return "2.2 too"
+    if verdict(run_play(stage.play, parse_features(SINCE, off=(CHECKS["S"],)))) == SAFE:
+        return "another"
+    return "taken out" if symptoms(stage)[-1] else "not back"
