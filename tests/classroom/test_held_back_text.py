@@ -14,11 +14,11 @@ def test_until_there_is_a_prediction_it_says_so() -> None:
     held = explain("start/slow-request")
     assert repr(held) == "This opens when you lock in your prediction, above."
     kiplab.predict("start/slow-request", "And now?", ["yes", "no"]).lock("yes")
-    assert "**If you thought the leader knows best:**" in repr(held)
+    assert "**If you thought that the leader knows best:**" in repr(held)
 
 
 @pytest.mark.parametrize(
-    ("place", "own"), [(1, "**You thought the good half"), (2, "**The request")]
+    ("place", "own"), [(1, "**You thought that it accepts broker 2 alone"), (2, "**The partition")]
 )
 def test_the_readers_own_idea_comes_first_and_the_others_are_folded(place: int, own: str) -> None:
     kiplab.predict("start/slow-request").lock(exercise("start/slow-request").choices[place])
@@ -26,7 +26,7 @@ def test_the_readers_own_idea_comes_first_and_the_others_are_folded(place: int, 
     assert isinstance(told, Prose)
     shown, _, fold = told.markdown.partition("<details><summary>Other ideas</summary>")
     assert shown.startswith(own)
-    assert "**If you thought the leader knows best:**" in fold
+    assert "**If you thought that the leader knows best:**" in fold
     assert "**If you" not in shown
     assert "<details>" not in repr(told)
 

@@ -29,7 +29,7 @@ JAVA = ("spark", "zookeeper")
 SECONDS = 180
 BYTES_MAX = 600_000
 """Of a lab with all its outputs, figures written one number a line, as Jupyter does."""
-SAVED_MAX = 215_000
+SAVED_MAX = 225_000
 """Of a lab that `kiplab lab` has saved, its figures still."""
 PLOTLY = "application/vnd.plotly.v1+json"
 BEGIN = """%reset -f
