@@ -168,6 +168,7 @@ def test_students_do_not_get_them(tmp_path: Path) -> None:
         ".kiplab",
         "fidelity.md",
         "ledger.md",
+        "plays.md",
         *(f"{name}.ipynb" for name in NAMES),
     }
     wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
