@@ -15,6 +15,7 @@ from tests.labs.running import (
     checks_asked,
     exercises,
     explained,
+    notebook_of,
     predictions_asked,
     prose,
     texts,
@@ -60,6 +61,26 @@ def test_a_panel_or_a_button_that_a_lab_names_is_there() -> None:
 def test_it_says_how_long_it_takes(name: str) -> None:
     (minutes,) = re.findall(r"\*About (\d+) minutes", prose(name))
     assert 35 <= int(minutes) <= 60
+    assert core_minutes(name) <= int(minutes)
+
+
+def core_minutes(name: str) -> float:
+    """What all but the optional sections take somebody who reads 130 words a minute, with four
+    minutes for an exercise, two for a picture to step through, 1.5 for a prediction, and 8 in all
+    to discuss. The ideas of others stay folded.
+    """
+    minutes, is_core, told = 8.0, True, explained(name)
+    for cell in notebook_of(name).cells:
+        read = cell.source if cell.cell_type == "markdown" else told.get(cell.id, "")
+        if cell.source.startswith("##"):
+            is_core = "(optional)" not in cell.source.splitlines()[0]
+        if is_core:
+            words = [w for part in read.split("\n\n") if part[:1] != "[" for w in part.split()]
+            minutes += sum(any(map(str.isalnum, word)) for word in words) / 130
+            minutes += 4 * cell.source.count("kiplab.check(")
+            minutes += 2 * len(re.findall(r"kiplab\.(?:Lab|twin)\(", cell.source))
+            minutes += 1.5 * len(re.findall(r"\b(?:predict|what_if)\(", cell.source))
+    return minutes
 
 
 @pytest.mark.parametrize("name", NAMES)
