@@ -151,6 +151,16 @@ def test_what_no_lab_asks_comes_last_and_nobody_knows_what_is_right() -> None:
 # --- names --------------------------------------------------------------------------------------
 
 
+def test_what_is_written_is_counted_and_read_with_names_only() -> None:
+    works = Work(written={"bounce/price": "Never."}), Work(written={"bounce/price": " "}), Work()
+    shown, hidden = (of_students(*works, names=names) for names in (True, False))
+    assert all("election. When would you" in " ".join(w.text().split()) for w in (shown, hidden))
+    assert all("1 of 3 have written." in " ".join(w.text().split()) for w in (shown, hidden))
+    assert "s0: Never." in shown.text()
+    assert "Never." not in f"{hidden.text()}{hidden.report()}"
+    assert next(w for w in shown.report()["written"] if w["answered"])["who"] == {"s0": "Never."}
+
+
 def test_without_names_nothing_shown_names_a_student(together: ClassWork, tmp_path: Path) -> None:
     shown = [together.text(), together.to_html(), together.html(), repr(together)]
     shown += [together.write(tmp_path / f"class{end}").read_text("utf-8") for end in SUFFIXES]

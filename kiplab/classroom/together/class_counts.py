@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ..exercise_table import EXERCISES, LETTERS, Exercise
+from ..exercise_table import EXERCISES, LETTERS, WRITTEN, Exercise, WrittenQuestion
 from ..work_on_disk import ExerciseWork
 from .handed_in import StudentWork
 
@@ -77,17 +77,29 @@ class ExerciseCount(msgspec.Struct, frozen=True):
     unsolved: tuple[str, ...]
 
 
+class WrittenCount(msgspec.Struct, frozen=True):
+    """A question that is answered in sentences: so many did; `who` wrote what, by name."""
+
+    id: str
+    lab: str
+    question: str
+    answered: int
+    who: dict[str, str]
+
+
 class ClassCounts(msgspec.Struct, frozen=True):
     """A class of so many students."""
 
     students: int
     predictions: tuple[PredictionCount, ...]
     exercises: tuple[ExerciseCount, ...]
+    written: tuple[WrittenCount, ...]
 
     def labs(self) -> list[str]:
         """The labs from which there is any answer, in order."""
         labs = [*(p.lab for p in self.predictions if p.answered)]
         labs += [e.lab for e in self.exercises if e.tried]
+        labs += [w.lab for w in self.written if w.answered]
         return sorted({*labs}, key=lambda lab: (lab == OTHER_LAB, lab))
 
     def untouched(self) -> list[str]:
@@ -109,7 +121,14 @@ def counted(students: Sequence[StudentWork]) -> ClassCounts:
         len(students),
         tuple(_prediction(entry, students) for entry in _asked(predictions, answered)),
         tuple(_exercise(entry, students) for entry in _asked(exercises, tried)),
+        tuple(_written(asked, students) for asked in WRITTEN.values()),
     )
+
+
+def _written(asked: WrittenQuestion, students: Sequence[StudentWork]) -> WrittenCount:
+    texts = {student.name: student.work.written.get(asked.id, "") for student in students}
+    who = {name: text for name, text in texts.items() if text.strip()}
+    return WrittenCount(asked.id, asked.lab, asked.question, len(who), who)
 
 
 def _asked(listed: Sequence[Exercise], answered: set[str]) -> list[Exercise]:

@@ -5,7 +5,14 @@ from textwrap import wrap
 
 from ...rows.columns import plural
 from ..exercises.check_result import LINE
-from .class_counts import OTHER_LAB, ClassCounts, ExerciseCount, MisconceptionCount, PredictionCount
+from .class_counts import (
+    OTHER_LAB,
+    ClassCounts,
+    ExerciseCount,
+    MisconceptionCount,
+    PredictionCount,
+    WrittenCount,
+)
 from .handed_in import LeftOut
 
 BAR = 24
@@ -28,6 +35,8 @@ def class_text(counts: ClassCounts, left_out: Sequence[LeftOut], *, names: bool)
         for prediction in predictions:
             lines += _prediction(prediction, counts.students, names)
         lines += _exercises([e for e in exercises if e.tried], names)
+        for asked in (w for w in counts.written if w.lab == lab and w.answered):
+            lines += _written(asked, counts.students, names)
         left = nobody_yet(predictions, exercises)
         lines += [f"  {line}" for line in wrap(left, LINE - 2)]
     return "\n".join(lines) + "\n"
@@ -87,6 +96,15 @@ def _prediction(entry: PredictionCount, students: int, names: bool) -> Iterator[
         yield from (f"{'':{BAR + 14}}{line}" for line in more)
         if names and choice.who:
             yield from _who(choice.who)
+
+
+def _written(asked: WrittenCount, students: int, names: bool) -> Iterator[str]:
+    """How many have written, and what, where names are shown: their own words are not anonymous."""
+    yield ""
+    head = f"To discuss: {asked.question} {asked.answered} of {students} have written."
+    yield from (f"  {line}" for line in wrap(head, LINE - 2))
+    for name, text in asked.who.items() if names else ():
+        yield from wrap(f"{name}: {text}", LINE, initial_indent="    ", subsequent_indent="      ")
 
 
 def _exercises(exercises: list[ExerciseCount], names: bool) -> Iterator[str]:

@@ -62,6 +62,7 @@ class ClassWork:
         | exercises | {id, lab, title, tried, solved, at_once, attempts, unexplained,
         misconceptions}; each of the misconceptions is {misconception, first, ever}: how many
         students had it at their first attempt, and at any |
+        | written | {id, lab, question, answered}; with names {who}: what each has written |
 
         All that the labs ask, in their order, also where nobody has answered; then, with an empty
         `lab`, what none of them asks. With names there is {file} of what is left out, {who} of a
