@@ -236,6 +236,20 @@ def test_a_lab_has_no_retired_word(lab: Path) -> None:
     assert retired == []
 
 
+HARD = re.compile(
+    r".{0,20}(?:\bof before\b|\b(?:is|are) another one\b|\botherwise\b|\bby the alphabet\b"
+    r"|\bwhatever\b|\bnobody asks\b|(?:^|[.;:] )Who [a-z][^?]{3,60}[.;]).{0,20}",
+    re.MULTILINE,
+)
+"""Turns that somebody who learned English later has to read twice."""
+
+
+def test_labs_notes_and_explanations_are_in_plain_english() -> None:
+    read = [p for p in (*TEXTS, *LABS) if p.suffix != ".play" and "judge" not in p.parts]
+    hard = [f"{_place(p)}: {words}" for p in read for words in HARD.findall(p.read_text("utf-8"))]
+    assert hard == []
+
+
 @pytest.mark.parametrize("text", ["an earlier reign", "its two lives", "broker 2 is level", "mail"])
 def test_a_retired_word_is_noticed(text: str) -> None:
     assert retired_in(text)
