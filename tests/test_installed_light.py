@@ -73,7 +73,8 @@ LOOKED_AT = """
 kiplab.LackingError kiplab.MissingExtraError kiplab.PlayError kiplab.RealRun kiplab.Run
 kiplab.fleet
 kiplab.classroom.ALL_WHAT_IFS kiplab.classroom.Checked kiplab.classroom.EVENTS
-kiplab.classroom.Ordering kiplab.classroom.Prediction kiplab.classroom.acknowledged
+kiplab.classroom.MESSAGES kiplab.classroom.VANISHING_RUN kiplab.classroom.Ordering
+kiplab.classroom.Prediction kiplab.classroom.acknowledged
 kiplab.classroom.committed kiplab.classroom.epochs_moved kiplab.classroom.mystery
 kiplab.classroom.predict kiplab.classroom.rulings_of
 kiplab.fleet.FleetAnswer kiplab.fleet.FleetRow kiplab.fleet.FleetStudy kiplab.fleet.PARAMETERS
@@ -84,7 +85,8 @@ CALLED = """
 kiplab.AnswerSheet kiplab.FleetLab kiplab.Ordering kiplab.all_plays kiplab.alternatives
 kiplab.bounces kiplab.guards kiplab.heartbeat_fates kiplab.my_work kiplab.real_checkpoint
 kiplab.request_sizes kiplab.two_incarnations
-kiplab.classroom.loss_of
+kiplab.classroom.answers_in_words kiplab.classroom.bills kiplab.classroom.loss_of
+kiplab.classroom.one_check_off
 kiplab.fleet.Parameters kiplab.fleet.Window kiplab.fleet.estimate kiplab.fleet.presets
 kiplab.fleet.verify
 """
@@ -108,6 +110,7 @@ NAMES = {
     "kiplab.run": "{}('kafka-14139')",
     "kiplab.stations": "{}('00')",
     "kiplab.twin": "{}(one, other)",
+    "kiplab.write": "{}('start/two-rules')",
     "kiplab.classroom.after": "{}('start/reading', 'a text')",
     "kiplab.classroom.explain": "{}('start/slow-request')",
     "kiplab.classroom.say": "{}('a text')",
@@ -125,6 +128,7 @@ kiplab.classroom.what_if kiplab.class_work().table kiplab.differences kiplab.bou
 kiplab.matrix().figure kiplab.matrix().table kiplab.matrix().to_html kiplab.matrix().view
 kiplab.my_work kiplab.predict kiplab.real().timeline kiplab.request_sizes().figure kiplab.stations
 kiplab.run().frames kiplab.run().logs kiplab.run().timeline kiplab.run().to_html kiplab.twin
+kiplab.write
 """
 OF_FLEET = """
 kiplab.classroom.loss_of kiplab.explore(engine='compiled') kiplab.fleet.answer_in

@@ -141,7 +141,7 @@ def test_what_it_held_back_says_that_it_is_open(opened: LabPage) -> None:
     opened.press("exit-lock", "Lock in my prediction")
     expect(held).to_contain_text("This is open now: run this cell.")
     opened.run("exit-why")
-    expect(held.locator("strong").first).to_be_visible()
+    expect(held.locator("strong:visible").first).to_be_visible()
 
 
 def test_a_kernel_that_is_killed_loses_no_work(opened: LabPage, student: Student) -> None:
