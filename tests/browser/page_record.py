@@ -19,6 +19,9 @@ LONGEST = 2_000
 SLOW_PLUGIN = "Plugin "
 """How JupyterLab begins two hundred warnings on a slow machine: this or that took long to load."""
 
+TORN = "Kernel message validation error"
+"""What JupyterLab says of a message that a kernel did not finish when it was killed."""
+
 
 class PageRecord:
     """Writes down what `page` does from now on.
@@ -54,7 +57,7 @@ class PageRecord:
             self.outside.append(url)
 
     def _note_word(self, kind: str, text: str) -> None:
-        if kind == "error":
+        if kind == "error" and not text.startswith(TORN):
             self.complaints.append(text)
         if kind == "warning" and not text.startswith(SLOW_PLUGIN):
             self.warnings.append(text)
