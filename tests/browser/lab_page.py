@@ -44,6 +44,7 @@ LOADS = 4
 """How often a page is loaded before its panels are there."""
 NAME_CELLS = """() => window.jupyterapp.shell.currentWidget.content.widgets.forEach(
   cell => { cell.node.dataset.cell = cell.model.id; })"""
+UNFOLD = "() => window.jupyterapp.commands.execute('notebook:expand-all-headings')"
 REWRITE = """([id, source]) => window.jupyterapp.shell.currentWidget.content.widgets
   .find(cell => cell.model.id === id).model.sharedModel.setSource(source)"""
 RUN_ALL = "() => window.jupyterapp.commands.execute('notebook:run-all-cells')"
@@ -137,6 +138,7 @@ class LabPage:
             self.page.reload()
             self.complaints[:] = [said for said in self.complaints if GIVEN_UP not in said]
         self.evaluate(NAME_CELLS)
+        self.evaluate(UNFOLD)
 
     def wait_for_kernel(self) -> None:
         """Until the kernel is connected and the page knows its widgets."""

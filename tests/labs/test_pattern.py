@@ -84,6 +84,13 @@ def core_minutes(name: str) -> float:
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_its_optional_sections_and_no_others_are_folded_in_the_browser(name: str) -> None:
+    for cell in notebook_of(name).cells:
+        optional = bool(re.match(r"## .*\(optional\)", cell.source))
+        assert cell.metadata.get("jp-MarkdownHeadingCollapsed", False) == optional, cell.id
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_it_has_two_to_four_exercises_and_they_begin_unanswered(name: str) -> None:
     found = exercises(name)
     assert 2 <= len(found) <= 4
