@@ -159,59 +159,12 @@ def _is_open_version(request: type[Any], field: FieldInfo) -> bool:
 
 FETCH_GUARDS = [id for id in guards.GUARDS if id.endswith("-fetch")]
 TIMERS = (Timers, ControllerTimers)
-NAMED_TABLES = """
-move; check; _CHECKS in kiplab/engine/impossible_moves.py
-move; line of a play; _WRITERS in kiplab/plays/move_lines.py
-event; sentence; _SENTENCES in kiplab/engine/explain.py
-event; mark in the picture; _MARKS in kiplab/rows/marks.py
-    UNMARKED in tests/rows/left_out.py
-event; log lines; _LINES in kiplab/rows/operator_log.py
-    UNLOGGED in tests/rows/unlogged.py
-event; sign in the transcript; _MARKS or _QUIET in kiplab/plays/transcript.py
-    PLAIN in tests/rows/left_out.py
-mark; glyph or words on its lane; GLYPHS or SPOKEN in kiplab/figures/timeline/lane_marks.py
-    NOT_DRAWN in tests/rows/left_out.py
-verb; deed; _VERBS in kiplab/plays/verbs.py
-    NOT_DONE in tests/rows/left_out.py
-verb; label; _LABELS in kiplab/rows/step_labels.py
-    AS_WRITTEN in tests/rows/left_out.py
-timer; period; PERIOD_MS in kiplab/engine/routes.py
-record; effect; _REPLAYED in kiplab/protocol/kraft/replay.py
-replayed fact; words for its tick; _SHORT in kiplab/rows/metadata_ticks.py
-    UNSAID in tests/rows/left_out.py
-change of a broker; words for its tick; _CHANGES in kiplab/rows/metadata_ticks.py
-change of a broker; log line; _CHANGES in kiplab/rows/controller_log.py
-    UNLOGGED_CHANGES in tests/rows/unlogged.py
-struct of the state; few words in the inspector; _SHORT in kiplab/rows/state_tree.py
-    NOT_SHORT in tests/rows/left_out.py
-kind of guard; release that brings it; NATIVE in kiplab/protocol/guards.py
-    NEVER_NATIVE in tests/explore/guard_rules.py
-kind of guard; word on the promises; _VOIDING in kiplab/engine/properties.py
-    HARMLESS in tests/engine/unrouted.py
-kind of guard; word on whether a run tells that it acted
-    _WATCHED in kiplab/explore/search/explored.py
-    WORDLESS in tests/explore/guard_rules.py
-kind of guard; word on whether it is tried in the place of KIP-903
-    _IN_ITS_PLACE in kiplab/explore/matrix/alternatives.py
-    NOT_IN_ITS_PLACE in tests/explore/guard_rules.py
-mode; first cluster; FIRST_CLUSTERS in kiplab/engine/setup.py
-error at which a leader waits; log line; _WAITING in kiplab/rows/broker_log.py
-    UNLOGGED_WAITING in tests/rows/unlogged.py
-error of a fetch; log line; _FETCH_ERRORS in kiplab/rows/broker_log.py
-    UNLOGGED_FETCH_ERRORS in tests/rows/unlogged.py
-property; entry; PROPERTIES in kiplab/engine/properties.py
-lifecycle; log line; _LIFE in kiplab/rows/broker_log.py
-    UNLOGGED_LIFE in tests/rows/unlogged.py
-lifecycle; sentence; _LIFE in kiplab/engine/explain.py
-lifecycle; word; LIFECYCLE_WORDS in kiplab/widgets/controls/broker_offers.py
-comparison; words for what the receiver holds; _HELD in kiplab/rows/message_paths.py
-"""
-"""A union, what its members have, and the table; below it, the reasons why some have none."""
+NAMED_TABLES = Path(__file__).with_name("named_tables.txt").read_text("utf-8")
 
 
 def named_tables() -> Iterator[Table]:
     """What NAMED_TABLES says."""
-    for entry in NAMED_TABLES.strip().replace("\n    ", "; ").splitlines():
+    for entry in NAMED_TABLES.strip().replace("\n    ", "; ").splitlines()[1:]:
         union, what, where, *reasons = entry.split("; ")
         leaves_out = named(*reasons) if reasons else {}
         yield Table(union, what, where, partial(named, where), leaves_out, *reasons)
