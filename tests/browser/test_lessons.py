@@ -382,7 +382,7 @@ WALKS = (
         own=(lock_each_what_if,),
     ),
     Walk(
-        "11-the-hole-that-is-still-open",
+        "11-what-a-search-found",
         why=(("why", "It takes it over as it is, and forgets."),),
         presses=(("First violation", "Step 9 of"), ("Last", "▼ loss")),
         link=("how", "5", "Step 5 of"),

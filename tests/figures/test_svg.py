@@ -82,7 +82,7 @@ def test_late_and_lost_messages_stay_dashed_and_dotted(lossy: Rows) -> None:
 def test_it_is_an_image_with_a_name_and_a_description(lossy: Rows) -> None:
     root = document(timeline(lossy))
     assert root.get("role") == "img"
-    assert root.findtext(f"{SPACE}title") == "A rebooted replica rejoins the ISR with an empty log"
+    assert root.findtext(f"{SPACE}title") == "A broker restarts while a request is in flight"
     assert "Verdict: 100 committed records lost." in (root.findtext(f"{SPACE}desc") or "")
 
 

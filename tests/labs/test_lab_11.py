@@ -14,7 +14,7 @@ from kiplab.judge.partition.partition_process import partition_releases
 from kiplab.plays.library import load
 from tests.labs.running import PLOTLY, ROOT, SHUT, cells, prose, shown, texts
 
-LAB = "11-the-hole-that-is-still-open"
+LAB = "11-what-a-search-found"
 PAPER = (ROOT / "assets" / "papers" / "forgotten-isr-proposal.md").read_text(encoding="utf-8")
 PLAY, RULE = "hole-never-level", "497.pending-outlives-metadata"
 

@@ -10,7 +10,7 @@ from tests.recipes.copies import Copied, copy
 pytestmark = pytest.mark.long(
     quick="tests/recipes/test_add_a_play.py::test_what_a_play_lacks_is_told"
 )
-MODEL, LAST = "09-could-it-still-go-wrong", "11-the-hole-that-is-still-open"
+MODEL, LAST = "09-could-it-still-go-wrong", "11-what-a-search-found"
 NAME = "12-made-up"
 TELLING = (
     "test_there_are_notes_on_every_lab_and_on_nothing_else",
