@@ -2,6 +2,7 @@
 
 import json
 import re
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from kiplab.classroom.exercises.losing_schedule import CHANGES, RULES
 from kiplab.explore.search.explore_play import explore
 from kiplab.judge.partition.partition_process import partition_releases
 from kiplab.plays.library import load
-from tests.labs.running import PLOTLY, ROOT, SHUT, cells, prose, shown, texts
+from tests.labs.running import BETWEEN, PLOTLY, ROOT, SHUT, cells, prose, shown, texts
 
 LAB = "11-what-a-search-found"
 PAPER = (ROOT / "assets" / "papers" / "forgotten-isr-proposal.md").read_text(encoding="utf-8")
@@ -44,6 +45,7 @@ def test_a_real_controller_lets_it_in_and_elects_it_as_recorded_where_none_is_he
 
 @pytest.mark.usefixtures("locked")
 def test_kafkas_own_leader_is_asked_too_or_its_recording() -> None:
+    kiplab.predict("hole/newer").lock(BETWEEN["hole/newer"])
     said = shown(LAB, "setup", "partition")["partition"]["text/plain"]
     for patch in ("3.5.2", "4.1.2"):
         assert f"Recorded from Kafka {patch}, not run now." in said
@@ -64,6 +66,16 @@ def test_who_was_level_is_waited_for_29_seconds_and_not_31() -> None:
     after_it_is_forgotten = verbs[verbs.index("deliver metadata") + 1 :]
     assert after_it_is_forgotten.index("advance 29s") < after_it_is_forgotten.index("advance 2s")
     assert "29 seconds" in prose(LAB)
+
+
+@pytest.mark.usefixtures("own_folder")
+def test_one_second_is_enough_except_with_the_rule_and_the_ticket_commits_nothing() -> None:
+    names = dict[str, Any]()
+    for id in ("setup", "sooner", "exit-lock", "exit-compare"):
+        exec(cells(LAB, "code")[id], names)
+    quick = [kiplab.run(names["quick"], on=on).verdict for on in ((), RULE)]
+    assert quick == ["harm", "safe"]
+    assert "high watermark of" not in kiplab.run(names["play"]).text()
 
 
 def test_with_the_rule_it_is_proved_within_two_records_and_within_one_crash() -> None:
