@@ -1,6 +1,7 @@
 """What every lab has, in the order of the curriculum; and what the index and the lists say."""
 
 import re
+from typing import Any
 
 import pytest
 
@@ -58,35 +59,50 @@ def test_a_panel_or_a_button_that_a_lab_names_is_there() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_it_says_how_long_it_takes(name: str) -> None:
-    (minutes,) = re.findall(r"\*About (\d+) minutes", prose(name))
-    assert 35 <= int(minutes) <= 60
-    assert core_minutes(name) <= int(minutes)
+def test_it_says_how_long_it_takes_and_how_long_each_half(name: str) -> None:
+    (whole,) = re.findall(r"\*About (\d+) minutes", prose(name))
+    assert 35 <= int(whole) <= 60
+    parts = [int(n) for n in re.findall(r"^## \w+ half: (\d+) minutes", prose(name), re.MULTILINE)]
+    assert sum(parts) == (int(whole) if parts else 0)
+    taken = core_minutes(name)
+    assert all(t <= said for t, said in zip(taken, parts or [int(whole)], strict=True)), taken
 
 
-def core_minutes(name: str) -> float:
-    """What all but the optional sections take somebody who reads 130 words a minute, with four
-    minutes for an exercise, two for a picture to step through, 1.5 for a prediction, and 8 in all
-    to discuss. The ideas of others stay folded.
+def core_minutes(name: str) -> list[float]:
+    """What each half without its optional sections takes somebody who reads 130 words a minute,
+    with four minutes for an exercise, two for a picture to step through, 1.5 for a prediction, and
+    8 in all to discuss. The ideas of others stay folded.
     """
-    minutes, is_core, told = 8.0, True, explained(name)
-    for cell in notebook_of(name).cells:
+    told, halves = explained(name), core(name)
+    minutes = [8 / len(halves)] * len(halves)
+    for n, cell in ((n, cell) for n, cells in enumerate(halves) for cell in cells):
         read = cell.source if cell.cell_type == "markdown" else told.get(cell.id, "")
-        if cell.source.startswith("##"):
-            is_core = "(optional)" not in cell.source.splitlines()[0]
-        if is_core:
-            words = [w for part in read.split("\n\n") if part[:1] != "[" for w in part.split()]
-            minutes += sum(any(map(str.isalnum, word)) for word in words) / 130
-            minutes += 4 * cell.source.count("kiplab.check(")
-            minutes += 2 * len(re.findall(r"kiplab\.(?:Lab|twin)\(", cell.source))
-            minutes += 1.5 * len(re.findall(r"\b(?:predict|what_if)\(", cell.source))
+        words = [w for part in read.split("\n\n") if part[:1] != "[" for w in part.split()]
+        minutes[n] += sum(any(map(str.isalnum, word)) for word in words) / 130
+        minutes[n] += 4 * cell.source.count("kiplab.check(")
+        minutes[n] += 2 * len(re.findall(r"kiplab\.(?:Lab|twin)\(", cell.source))
+        minutes[n] += 1.5 * len(re.findall(r"\b(?:predict|what_if)\(", cell.source))
     return minutes
 
 
+def core(name: str) -> list[list[Any]]:
+    """The cells of each half without its optional sections; most labs are not in halves."""
+    halves, is_core = [list[Any]()], True
+    for cell in notebook_of(name).cells:
+        if cell.source.startswith("##"):
+            is_core = "(optional)" not in cell.source.splitlines()[0]
+        if cell.source.startswith("## Second half"):
+            halves.append([])
+        if is_core:
+            halves[-1].append(cell)
+    return halves
+
+
 @pytest.mark.parametrize("name", NAMES)
-def test_it_has_two_to_four_exercises_and_they_begin_unanswered(name: str) -> None:
+def test_each_half_has_two_to_four_exercises_and_they_begin_unanswered(name: str) -> None:
     found = exercises(name)
-    assert 2 <= len(found) <= 4
+    for half in core(name):
+        assert 2 <= len([cell for cell in half if cell.id in found]) <= 4
     code = cells(name, "code")
     assert [id for id in found if '?"' not in code[id]] == []
 
