@@ -1,7 +1,6 @@
 """What every lab has, in the order of the curriculum; and what the index and the lists say."""
 
 import re
-from typing import Any
 
 import pytest
 
@@ -59,51 +58,39 @@ def test_a_panel_or_a_button_that_a_lab_names_is_there() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_it_says_how_long_it_takes_and_how_long_each_half(name: str) -> None:
-    (whole,) = re.findall(r"\*About (\d+) minutes", prose(name))
-    assert 35 <= int(whole) <= 60
-    parts = [int(n) for n in re.findall(r"^## \w+ half: (\d+) minutes", prose(name), re.MULTILINE)]
-    assert sum(parts) == (int(whole) if parts else 0)
-    taken = core_minutes(name)
-    assert all(t <= said for t, said in zip(taken, parts or [int(whole)], strict=True)), taken
+def test_it_says_how_long_it_takes_and_each_half_of_it(name: str) -> None:
+    (whole,) = map(int, re.findall(r"\*About (\d+) minutes", prose(name)))
+    halves = [int(n) for n in re.findall(r"^## \w+ half: (\d+) minutes", prose(name), re.MULTILINE)]
+    assert 35 <= whole == sum(halves or [whole]) <= 60
+    taken = [minutes for minutes, _ in core_minutes(name)]
+    assert all(t <= said for t, said in zip(taken, halves or [whole], strict=True)), taken
 
 
-def core_minutes(name: str) -> list[float]:
-    """What each half without its optional sections takes somebody who reads 130 words a minute,
+def core_minutes(name: str) -> list[tuple[float, float]]:
+    """What all but the optional sections of each half take somebody who reads 130 words a minute,
     with four minutes for an exercise, two for a picture to step through, 1.5 for a prediction, and
-    8 in all to discuss. The ideas of others stay folded.
+    8 in all to discuss; and how many exercises there are. The ideas of others stay folded.
     """
-    told, halves = explained(name), core(name)
-    minutes = [8 / len(halves)] * len(halves)
-    for n, cell in ((n, cell) for n, cells in enumerate(halves) for cell in cells):
-        read = cell.source if cell.cell_type == "markdown" else told.get(cell.id, "")
-        words = [w for part in read.split("\n\n") if part[:1] != "[" for w in part.split()]
-        minutes[n] += sum(any(map(str.isalnum, word)) for word in words) / 130
-        minutes[n] += 4 * cell.source.count("kiplab.check(")
-        minutes[n] += 2 * len(re.findall(r"kiplab\.(?:Lab|twin)\(", cell.source))
-        minutes[n] += 1.5 * len(re.findall(r"\b(?:predict|what_if)\(", cell.source))
-    return minutes
-
-
-def core(name: str) -> list[list[Any]]:
-    """The cells of each half without its optional sections; most labs are not in halves."""
-    halves, is_core = [list[Any]()], True
+    halves, is_core, told = [[0.0, 0.0]], True, explained(name)
     for cell in notebook_of(name).cells:
+        read = cell.source if cell.cell_type == "markdown" else told.get(cell.id, "")
         if cell.source.startswith("##"):
             is_core = "(optional)" not in cell.source.splitlines()[0]
         if cell.source.startswith("## Second half"):
-            halves.append([])
+            halves.append([0.0, 0.0])
         if is_core:
-            halves[-1].append(cell)
-    return halves
+            words = [w for part in read.split("\n\n") if part[:1] != "[" for w in part.split()]
+            halves[-1][1] += cell.source.count("kiplab.check(")
+            halves[-1][0] += sum(any(map(str.isalnum, word)) for word in words) / 130
+            halves[-1][0] += 2 * len(re.findall(r"kiplab\.(?:Lab|twin)\(", cell.source))
+            halves[-1][0] += 1.5 * len(re.findall(r"\b(?:predict|what_if)\(", cell.source))
+    return [(8 / len(halves) + minutes + 4 * asked, asked) for minutes, asked in halves]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_half_has_two_to_four_exercises_and_they_begin_unanswered(name: str) -> None:
-    found = exercises(name)
-    for half in core(name):
-        assert 2 <= len([cell for cell in half if cell.id in found]) <= 4
-    code = cells(name, "code")
+    assert [asked for _, asked in core_minutes(name) if not 2 <= asked <= 4] == []
+    found, code = exercises(name), cells(name, "code")
     assert [id for id in found if '?"' not in code[id]] == []
 
 

@@ -16,7 +16,6 @@ from ...plays.play import Play
 from ...plays.stage import Stage
 from ...plays.verdict import refused
 from ...protocol.facts import Refused
-from ...protocol.ids import NO_LEADER
 from ...runs import run
 from ..exercise_table import UnfitError, exercise
 from .answers import BLANK, PartsInOrder, Verdict, is_none
@@ -135,7 +134,7 @@ def shut_down() -> tuple[str, ...]:
     first, *_ = _refusals(before.stage, "deliver")
     errors = (r.error.name if r else "NONE" for r in (first, *_refusals(during.stage, "deliver")))
     clicks, bills = ({p["name"]: p for p in during.partitions}[n] for n in ("clicks-0", "bills-0"))
-    leaders = (str(p["leader"]).replace(str(NO_LEADER), "NONE") for p in (clicks, bills))
+    leaders = (str(p["leader"]).replace("-1", "NONE") for p in (clicks, bills))
     return *errors, *leaders, "".join(map(str, bills["isr"]))
 
 

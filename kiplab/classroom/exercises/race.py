@@ -8,26 +8,16 @@ from functools import cache
 
 from msgspec.structs import replace
 
-from ...engine.nodes import is_up
 from ...plays import grammar, runner, tokens
 from ...plays.play import Play
 from ...plays.stage import Performed, Stage
 from ...plays.verdict import SAFE, lost, refused, verdict
 from ...protocol.facts import Refused, Truncated
 from ...protocol.features import Features, parse_features
-from ...protocol.ids import BrokerId
 from ...runs import Run, run
 from ..exercise_table import UnfitError, exercise
-from .answers import (
-    PartsInOrder,
-    Verdict,
-    WholeAnswer,
-    demand_order,
-    is_none,
-    letters_among,
-    parts,
-    sets_among,
-)
+from . import answers
+from .answers import PartsInOrder, Verdict, WholeAnswer, demand_order, is_none, parts, sets_among
 
 RACE, LAST = "kafka-14139", "last-replica"
 RELEASES = ("3.2", "3.4", "3.5")
@@ -114,18 +104,19 @@ def fate(play: str) -> str:
     """What becomes of the first request that arrives: **v**alid, **u**ndone or harmful (**l**oss),
     by whether broker 2 is the one that caught up; or the letter of the rule that refuses it.
     """
-    stage = run(play).stage
+    played = run(play)
+    stage = played.stage
     arrives = next(p for p in stage.performed if p.statement.verb == "deliver")
     refusals = [e.guard for e in stage.events_of(arrives) if isinstance(e, Refused)]
     if refusals:
         return REFUSES[str(refusals[0])]
-    if is_up(stage.history.steps[arrives.last - 1].cluster, BrokerId(2)):
+    if played.rows().value("broker 2", "uptime", arrives.moment):
         return "V"
     return "U" if verdict(stage) == SAFE else "L"
 
 
 check_moments = PartsInOrder(
-    read=letters_among(("V", "U", "L", *REFUSES.values()), "V U L S F E"),
+    read=answers.letters_among(("V", "U", "L", *REFUSES.values()), "V U L S F E"),
     true=lambda: [fate(play) for play in WINDOWS.values()],
 )
 """What becomes of the request at each of WINDOWS: ``"VUSFE"`` has the right shape."""
