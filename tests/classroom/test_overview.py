@@ -188,7 +188,7 @@ def test_the_stations_fill_as_one_goes_on_and_the_next_is_marked() -> None:
     assert (marked(strip), lab.playback.at) == ("✓✓✓▶○○○", lab.playback.last)
     lab.seek(0)
     assert (lab.transport.step.description, lab.transport.step.leads) == ("Step", "")
-    for id in ("window", "two-by-two", "last-replica"):
+    for id in ("window", "two-by-two", "five-moments", "last-replica"):
         kiplab.check(f"kafka-14139/{id}", ANSWERS[f"kafka-14139/{id}"].right)
     assert marked(strip) == "✓✓✓✓✓▶○"
     assert repr(strip).endswith("✓ Checkpoint · ○ Make or break · ○ Exit ticket")

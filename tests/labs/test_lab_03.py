@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 import kiplab
+from kiplab.classroom.exercise_table import exercise
 from kiplab.classroom.exercises.first_failing_rule import (
     EIGHT,
     LETTERS_OF_RULES,
@@ -24,7 +25,7 @@ from tests.labs.running import cells, prose, shown, texts
 LAB = "03-alter-partition"
 MENDED = "alter-partition-mended"
 LEFT_OUT = ("704.recovering-alone", "704.no-way-back", "841.registered", "841.shutting-down")
-"""Rules of the controller for AlterPartition that the lab says it leaves out."""
+"""Rules for AlterPartition that the lab says it leaves out; the last has its own exercise."""
 
 
 def rows(text: str, columns: int) -> list[list[str]]:
@@ -53,8 +54,10 @@ def test_the_rules_it_lists_are_all_that_a_controller_asks_but_those_it_says_it_
     letters = [letter.strip("*") for letter, *_ in rows(cells(LAB, "markdown")["rules"], 2)]
     assert letters == sorted(LETTERS_OF_RULES) == [*LETTERS_OF_RULES]
     said = cells(LAB, "markdown")["rules"].partition("Left out:")[2]
-    for word in ("shutting down", "not registered", "KIP-841", "KIP-704"):
+    for word in ("not registered", "KIP-704", "One more rule comes later in this lab"):
         assert word in said
+    begins = exercise("conversation/shutting-down").situation.partition("shuts down\n")[2]
+    assert begins in cells(LAB, "code")["shutting-down-story"].replace("; ", "\n")
 
 
 def test_the_order_it_tells_is_the_controllers_with_its_errors() -> None:

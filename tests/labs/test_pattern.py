@@ -58,29 +58,33 @@ def test_a_panel_or_a_button_that_a_lab_names_is_there() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_it_says_how_long_it_takes(name: str) -> None:
-    (minutes,) = re.findall(r"\*About (\d+) minutes", prose(name))
-    assert 35 <= int(minutes) <= 60
-    assert core_minutes(name) <= int(minutes)
+def test_it_says_how_long_it_takes_and_each_half_of_it(name: str) -> None:
+    (whole,) = map(int, re.findall(r"\*About (\d+) minutes", prose(name)))
+    halves = [int(n) for n in re.findall(r"^## \w+ half: (\d+) minutes", prose(name), re.MULTILINE)]
+    assert 35 <= whole == sum(halves or [whole]) <= 60
+    taken = [minutes for minutes, _ in core_minutes(name)]
+    assert all(t <= said for t, said in zip(taken, halves or [whole], strict=True)), taken
 
 
-def core_minutes(name: str) -> float:
-    """What all but the optional sections take somebody who reads 130 words a minute, with four
-    minutes for an exercise, two for a picture to step through, 1.5 for a prediction, and 8 in all
-    to discuss. The ideas of others stay folded.
+def core_minutes(name: str) -> list[tuple[float, float]]:
+    """What all but the optional sections of each half take somebody who reads 130 words a minute,
+    with four minutes for an exercise, two for a picture to step through, 1.5 for a prediction, and
+    8 in all to discuss; and how many exercises there are. The ideas of others stay folded.
     """
-    minutes, is_core, told = 8.0, True, explained(name)
+    halves, is_core, told = [[0.0, 0.0]], True, explained(name)
     for cell in notebook_of(name).cells:
         read = cell.source if cell.cell_type == "markdown" else told.get(cell.id, "")
         if cell.source.startswith("##"):
             is_core = "(optional)" not in cell.source.splitlines()[0]
+        if cell.source.startswith("## Second half"):
+            halves.append([0.0, 0.0])
         if is_core:
             words = [w for part in read.split("\n\n") if part[:1] != "[" for w in part.split()]
-            minutes += sum(any(map(str.isalnum, word)) for word in words) / 130
-            minutes += 4 * cell.source.count("kiplab.check(")
-            minutes += 2 * len(re.findall(r"kiplab\.(?:Lab|twin)\(", cell.source))
-            minutes += 1.5 * len(re.findall(r"\b(?:predict|what_if)\(", cell.source))
-    return minutes
+            halves[-1][1] += cell.source.count("kiplab.check(")
+            halves[-1][0] += sum(any(map(str.isalnum, word)) for word in words) / 130
+            halves[-1][0] += 2 * len(re.findall(r"kiplab\.(?:Lab|twin)\(", cell.source))
+            halves[-1][0] += 1.5 * len(re.findall(r"\b(?:predict|what_if)\(", cell.source))
+    return [(8 / len(halves) + minutes + 4 * asked, asked) for minutes, asked in halves]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -91,10 +95,9 @@ def test_its_optional_sections_and_no_others_are_folded_in_the_browser(name: str
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_it_has_two_to_four_exercises_and_they_begin_unanswered(name: str) -> None:
-    found = exercises(name)
-    assert 2 <= len(found) <= 4
-    code = cells(name, "code")
+def test_each_half_has_two_to_four_exercises_and_they_begin_unanswered(name: str) -> None:
+    assert [asked for _, asked in core_minutes(name) if not 2 <= asked <= 4] == []
+    found, code = exercises(name), cells(name, "code")
     assert [id for id in found if '?"' not in code[id]] == []
 
 

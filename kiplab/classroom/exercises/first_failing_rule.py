@@ -1,4 +1,4 @@
-"""The exercises of lab 03: eight requests to the controller, and three honest refusals.
+"""The exercises of lab 03: eight requests to the controller, a shutdown, three honest refusals.
 
 Which error, and which is the first rule that fails? The play EIGHT knows. What else is wrong with a
 request is found by taking away the rules that come before.
@@ -69,10 +69,10 @@ def failing(number: int, kafka: str | None = None) -> str:
         off.append(refusal.guard)
 
 
-def _refusals(stage: Stage) -> Iterator[Refused | None]:
-    """Of each request of a run: its refusal, or None if it was taken."""
+def _refusals(stage: Stage, verb: str = "send") -> Iterator[Refused | None]:
+    """Of each request that a line with this verb brings: its refusal, or None if it was taken."""
     for performed in stage.performed:
-        if performed.statement.verb == "send":
+        if performed.statement.verb == verb:
             events = stage.events_of(performed)
             yield next((event for event in events if isinstance(event, Refused)), None)
 
@@ -124,6 +124,25 @@ check_first_rule = PartsInOrder(
 Eight parts such as ``"FENCED_LEADER_EPOCH L"``, a letter of LETTERS_OF_RULES behind the error;
 ``"NONE -"`` for a request that is taken. A point for each of which both are right.
 """
+
+
+@cache
+def shut_down() -> tuple[str, ...]:
+    """Three errors, the leaders of two partitions, and an ISR, of a broker that shuts down."""
+    asked = exercise("conversation/shutting-down")
+    before, during = (run(asked.play(key)) for key in asked.plays)
+    first, *_ = _refusals(before.stage, "deliver")
+    errors = (r.error.name if r else "NONE" for r in (first, *_refusals(during.stage, "deliver")))
+    clicks, bills = ({p["name"]: p for p in during.partitions}[n] for n in ("clicks-0", "bills-0"))
+    leaders = (str(p["leader"]).replace("-1", "NONE") for p in (clicks, bills))
+    return *errors, *leaders, "".join(map(str, bills["isr"]))
+
+
+check_shutting_down = PartsInOrder(
+    read=lambda given: ["NONE" if is_none(p) else re.sub(r"[^\w?]", "", p.upper()) for p in given],
+    true=shut_down,
+)
+"""Errors, leaders and the members of an ISR: ``["NONE", ..., "3", "none", "{1, 2}"]``."""
 
 
 _HINTED = ("INELIGIBLE_REPLICA", "FENCED_LEADER_EPOCH", "STALE_BROKER_EPOCH")

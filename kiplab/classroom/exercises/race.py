@@ -1,5 +1,5 @@
-"""Exercises of lab 04 on KAFKA-14139: the window, the two KIPs, the last replica, and the order of
-events that loses data with KIP-841 on and KIP-903 off: any one that does is right.
+"""Exercises of lab 04 on KAFKA-14139: the window, the two KIPs, five moments, the last replica, and
+the order of events that loses data with KIP-841 on and KIP-903 off: any one that does is right.
 """
 
 import re
@@ -11,11 +11,12 @@ from msgspec.structs import replace
 from ...plays import grammar, runner, tokens
 from ...plays.play import Play
 from ...plays.stage import Performed, Stage
-from ...plays.verdict import lost, refused, verdict
-from ...protocol.facts import Truncated
+from ...plays.verdict import SAFE, lost, refused, verdict
+from ...protocol.facts import Refused, Truncated
 from ...protocol.features import Features, parse_features
 from ...runs import Run, run
 from ..exercise_table import UnfitError, exercise
+from . import answers
 from .answers import PartsInOrder, Verdict, WholeAnswer, demand_order, is_none, parts, sets_among
 
 RACE, LAST = "kafka-14139", "last-replica"
@@ -91,6 +92,34 @@ check_two_by_two = PartsInOrder(
     keys=lambda place, mine, true: tuple(f"{'ABCD'[place]} {moment}" for moment in true - mine),
 )
 """Which MOMENTS lose data under each of RULES, in their order: ``"FR"``, ``"-"``."""
+
+
+WINDOWS = exercise("kafka-14139/five-moments").letters
+"""The play in which the request arrives at each of KIP-903's moments."""
+REFUSES = {"841.shutting-down": "S", "841.fenced": "F", "903.controller-epoch": "E"}
+
+
+@cache
+def fate(play: str) -> str:
+    """What becomes of the first request that arrives: **v**alid, **u**ndone or harmful (**l**oss),
+    by whether broker 2 is the one that caught up; or the letter of the rule that refuses it.
+    """
+    played = run(play)
+    stage = played.stage
+    arrives = next(p for p in stage.performed if p.statement.verb == "deliver")
+    refusals = [e.guard for e in stage.events_of(arrives) if isinstance(e, Refused)]
+    if refusals:
+        return REFUSES[str(refusals[0])]
+    if played.rows().value("broker 2", "uptime", arrives.moment):
+        return "V"
+    return "U" if verdict(stage) == SAFE else "L"
+
+
+check_moments = PartsInOrder(
+    read=answers.letters_among(("V", "U", "L", *REFUSES.values()), "V U L S F E"),
+    true=lambda: [fate(play) for play in WINDOWS.values()],
+)
+"""What becomes of the request at each of WINDOWS: ``"VUSFE"`` has the right shape."""
 
 
 def last_replica(played: Run) -> tuple[str, str, str]:
