@@ -91,9 +91,13 @@ def test_its_optional_sections_and_no_others_are_folded_in_the_browser(name: str
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_it_has_two_to_four_exercises_and_they_begin_unanswered(name: str) -> None:
-    found = exercises(name)
-    assert 2 <= len(found) <= 4
+def test_its_core_has_two_to_four_exercises_and_they_begin_unanswered(name: str) -> None:
+    found, core, is_core = exercises(name), list[str](), True
+    for cell in notebook_of(name).cells:
+        if cell.source.startswith("##"):
+            is_core = "(optional)" not in cell.source.splitlines()[0]
+        core += [cell.id] * (is_core and cell.id in found)
+    assert 2 <= len(core) <= 4
     code = cells(name, "code")
     assert [id for id in found if '?"' not in code[id]] == []
 
