@@ -89,9 +89,7 @@ NOT_SHORT: dict[type, str] = {
 }
 """Structs of the state that have no few words of their own, and why."""
 
-UNSAID: dict[type, str] = dict.fromkeys(
-    (facts.IsrChanged, facts.RecoveryStateChanged), "the bands of the brokers begin or end there"
-)
+UNSAID = by_type({"the bands of the brokers begin or end there": "IsrChanged RecoveryStateChanged"})
 """What a record changed that its tick has no words for, and why."""
 NOT_DONE = {"expect": "the runner judges it"}
 """Verbs without a deed, and why."""
