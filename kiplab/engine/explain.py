@@ -202,6 +202,9 @@ _SENTENCES: dict[type, Callable[[Any], str]] = {
         f"ISR of {e.partition} {broker_list(e.before)} -> {broker_list(e.after)}"
         f" (partition epoch {e.partition_epoch})"
     ),
+    facts.RecoveryStateChanged: lambda e: (
+        f"leader recovery state of {e.partition} {e.before.name} -> {e.after.name}"
+    ),
     facts.LeaderElected: _elected,
     facts.BrokerChanged: lambda e: f"broker {e.broker} is {e.change} (broker epoch {e.epoch})",
     facts.BecameLeader: lambda e: (

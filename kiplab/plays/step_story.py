@@ -214,7 +214,7 @@ _MATTERS: dict[type, str | Callable[[Any, Stage], str]] = {
     zookeeper_facts.ShutdownTried: "",
     zookeeper_facts.SessionEnded: "The controller learns it from a watch.",
     zookeeper_facts.SessionOpened: "",
-    facts.LeaderRecovery: "",
+    **dict.fromkeys((facts.LeaderRecovery, facts.RecoveryStateChanged), ""),
     facts.TransactionEnded: "",
     facts.TransactionBegun: "",
     facts.RecordsDeleted: "",

@@ -19,6 +19,7 @@ _MARKS: dict[type, str] = {
     facts.NotProposed: "⊘",
     facts.LeaderElected: "★",
     facts.IsrChanged: "±",
+    facts.RecoveryStateChanged: "±",
     facts.Destroyed: "✕",
     facts.Truncated: "✂",
     facts.RecordsDeleted: "✂",

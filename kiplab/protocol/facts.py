@@ -14,7 +14,7 @@ import msgspec
 from . import zookeeper_facts
 from .errors import KafkaError
 from .ids import BrokerEpoch, BrokerId, ControllerEpoch, LeaderEpoch, Offset, PartitionEpoch
-from .registrations import PartitionRegistration
+from .registrations import LeaderRecoveryState, PartitionRegistration
 from .zookeeper_facts import AnyFact
 
 
@@ -114,6 +114,14 @@ class IsrChanged(AnyFact, frozen=True, tag="isr-changed"):
     before: tuple[BrokerId, ...]
     after: tuple[BrokerId, ...]
     partition_epoch: PartitionEpoch
+
+
+class RecoveryStateChanged(AnyFact, frozen=True, tag="recovery-state-changed"):
+    """The committed leader recovery state is another one (KIP-704)."""
+
+    partition: str
+    before: LeaderRecoveryState
+    after: LeaderRecoveryState
 
 
 class LeaderElected(AnyFact, frozen=True, tag="leader-elected", kw_only=True):
@@ -442,5 +450,5 @@ else:
     _WRITTEN = (*vars().values(), *vars(zookeeper_facts).values())
     _CLASSES = (c for c in _WRITTEN if isinstance(c, type) and issubclass(c, AnyFact))
     Fact = reduce(operator.or_, (c for c in _CLASSES if c.__struct_config__.tag))
-Replayed = BrokerChanged | IsrChanged | LeaderElected
+Replayed = BrokerChanged | IsrChanged | LeaderElected | RecoveryStateChanged
 """The changes of a metadata record: these come right after its RecordWritten."""

@@ -75,7 +75,7 @@ buttons and how many words there are."""
 STORIES = {
     "00-start": ("timeline-first", None),
     "04-kafka-14139": ("kafka-14139", "3.4"),
-    "06-unclean-recovery": ("unclean-election", None),
+    "06-unclean-recovery": ("unclean-election-short", None),
 }
 """The play and the release of labs of which every step is looked at whole."""
 ACTED_ON = ("04-kafka-14139", "06-unclean-recovery")
@@ -343,8 +343,9 @@ WALKS = (
         "06-unclean-recovery",
         why=(("why", "ten records"),),
         presses=(("Last", "▼ loss"),),
-        link=("why", "step 10", "Step 10 of"),
+        link=("why", "step 9", "Step 9 of"),
         answered=(
+            ("requests-why", "A leader cannot go back."),
             ("businesses", "one in sync is left"),
             ("vanishing", "20 committed records lost"),
         ),

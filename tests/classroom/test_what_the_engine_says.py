@@ -195,7 +195,7 @@ def test_lines_a_run_a_token_and_a_lab_are_one_answer() -> None:
 
 def test_a_run_and_its_offset_may_be_a_lab_or_a_token_too() -> None:
     lines, offset = ANSWERS["recovery/lose-one"].right
-    lab = kiplab.Lab("unclean-election")
+    lab = kiplab.Lab("unclean-election-short")
     for line in lines.split("; "):
         lab.do(line)
     for answer in ((lab, str(offset)), (lab.token, offset)):

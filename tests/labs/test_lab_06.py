@@ -27,6 +27,13 @@ def source(play: str) -> str:
     return "\n".join(s.text for s in load(play).statements)
 
 
+def test_the_six_requests_are_those_of_the_play() -> None:
+    said = re.findall(r"\*\* \| broker (\d) \| \{(.+)\} \| RECOVER(\w+)", prose(LAB))
+    play = re.sub(r"@\d+", "", source("704-six-requests"))
+    asked = [(b, isr.replace(" ", ""), str(int(end == "ING"))) for b, isr, end in said]
+    assert asked == re.findall(r"from=(\d) isr=(\S+) recovery=(\d)", play)
+
+
 def test_the_setting_is_shown_before_3_9_and_on_it() -> None:
     assert all(f'"{kafka}"' in cells(LAB, "code")["setting"] for kafka in ("3.5", "3.8", "3.9"))
 

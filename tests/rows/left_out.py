@@ -30,7 +30,7 @@ UNMARKED = by_type(
     {
         "marked where it matters, by `_fetched`": "Fetched",
         _BANDS: "IsrProposed IsrChanged BrokerChanged BecameLeader BecameFollower Registered"
-        " RecordWritten HighWatermarkMoved LeaderRecovery",
+        " RecordWritten HighWatermarkMoved LeaderRecovery RecoveryStateChanged",
         "the axis tells it": "TransactionBegun TransactionEnded TopicConfigured",
         "no record goes with it": "EpochDropped",
         "each election has its own mark or band": "PeriodicElections",
@@ -89,7 +89,7 @@ NOT_SHORT: dict[type, str] = {
 }
 """Structs of the state that have no few words of their own, and why."""
 
-UNSAID: dict[type, str] = {facts.IsrChanged: "the bands of the brokers begin or end there"}
+UNSAID = by_type({"the bands of the brokers begin or end there": "IsrChanged RecoveryStateChanged"})
 """What a record changed that its tick has no words for, and why."""
 NOT_DONE = {"expect": "the runner judges it"}
 """Verbs without a deed, and why."""

@@ -1,5 +1,5 @@
-"""Exercises of lab 06: which offsets vanish with an unclean election, what consumers notice, and
-one record lost on purpose.
+"""Exercises of lab 06: who may change the leader recovery state, which offsets vanish with an
+unclean election, what consumers notice, and one record lost on purpose.
 """
 
 import re
@@ -20,6 +20,7 @@ from ...runs import run
 from ..exercise_table import UnfitError, exercise
 from .answers import PARTS_MAX, PartsInOrder, Verdict, WholeAnswer, is_none, letters_among, moments
 from .committed import PARTITION, state_of
+from .first_failing_rule import ANSWERS, rulings_of
 from .own_runs import done, own_run, token_of
 
 VANISHING_RUN = exercise("recovery/vanishing").situation
@@ -117,6 +118,16 @@ def _wrong(first: int, last: int, run: Vanishing) -> str:
     return "beyond" if last > run.last else "other"
 
 
+REQUESTS = "704-six-requests"
+"""AlterPartition while the state is RECOVERING, and when it is RECOVERED."""
+check_recovery_requests = PartsInOrder(
+    read=letters_among(ANSWERS, ", ".join(ANSWERS)),
+    true=lambda: [ruling.error for ruling in rulings_of(run(REQUESTS).stage)],
+    token=lambda: run(REQUESTS).token,
+)
+"""What the controller answers to each request of REQUESTS: NONE, or the name of an error."""
+
+
 PLAY = "704-consumers"
 VALIDATION = "320.validated-position"
 CONSUMERS = (
@@ -157,7 +168,7 @@ check_what_they_notice = PartsInOrder(
 """A letter for each of CONSUMERS, in order: N, B, X or S."""
 
 
-BEGINS = "unclean-election"
+BEGINS = "unclean-election-short"
 """The play whose situation and rules the exercise begins with."""
 
 

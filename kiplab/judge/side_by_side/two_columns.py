@@ -154,7 +154,7 @@ def play_in_two_columns(
 
 # --- whose own ------------------------------------------------------------------------------------
 
-_CONTROLLERS = facts.RecordWritten | facts.IsrChanged | facts.LeaderElected | facts.BrokerChanged
+_CONTROLLERS = facts.RecordWritten | facts.Replayed
 _LEADER_REFUSES = ("fetch", "produce", "delete-records")
 
 

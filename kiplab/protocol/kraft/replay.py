@@ -22,6 +22,7 @@ from ..facts import (
     IsrChanged,
     LeaderElected,
     RecordWritten,
+    RecoveryStateChanged,
     Replayed,
 )
 from ..features import Features
@@ -207,6 +208,8 @@ def _partition_changes(
         yield IsrChanged(new.name, old.isr, new.isr, new.partition_epoch)
     if record.leader is not None:
         yield LeaderElected.of(old, new, unclean=_is_unclean(old, record))
+    if new.recovery is not old.recovery:
+        yield RecoveryStateChanged(new.name, old.recovery, new.recovery)
 
 
 def _is_unclean(old: PartitionRegistration, record: PartitionChangeRecord) -> bool:

@@ -63,7 +63,8 @@ class AlterPartitionRequest(ApiRequest, frozen=True, tag="alter-partition", kw_o
     def in_words(self) -> str:
         items = "; ".join(
             f"{i.partition} ISR [{', '.join(self._named(m) for m in i.isr)}]"
-            f" (leader epoch {i.leader_epoch}, partition epoch {i.partition_epoch})"
+            f" (leader epoch {i.leader_epoch}, partition epoch {i.partition_epoch}"
+            f"{', RECOVERING' if self._recovering(i) else ''})"
             for i in self.items
         )
         return f"AlterPartition v{self.version} as epoch {self.broker_epoch}: {items}"
@@ -74,10 +75,12 @@ class AlterPartitionRequest(ApiRequest, frozen=True, tag="alter-partition", kw_o
             epochs = f"leader epoch {item.leader_epoch}, partition epoch {item.partition_epoch}"
             yield f"{item.partition}: {epochs}"
             members = ", ".join(self._in_detail(m) for m in item.isr)
-            recovering = item.recovery == LeaderRecoveryState.RECOVERING and self.version >= 1
-            state = " while RECOVERING" if recovering else ""
+            state = " while RECOVERING" if self._recovering(item) else ""
             bare = f" (v{self.version} carries no epochs)" if self.version < 3 else ""
             yield f"proposed ISR{state}: {members}{bare}"
+
+    def _recovering(self, item: AlterPartitionItem) -> bool:
+        return self.version >= 1 and item.recovery == LeaderRecoveryState.RECOVERING
 
     def on_arrow(self, isr_of: IsrOf) -> str:
         if not self.items:

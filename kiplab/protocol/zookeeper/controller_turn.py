@@ -14,7 +14,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from ..errors import KafkaError
-from ..facts import Compared, Fact, IsrChanged, Refused, compare
+from ..facts import Compared, Fact, IsrChanged, RecoveryStateChanged, Refused, compare
 from ..features import Features
 from ..ids import NO_LEADER, ZOOKEEPER, PartitionEpoch, broker_list
 from ..messages import Send
@@ -167,6 +167,9 @@ def write_state(
     if before.isr != after.isr:
         changed = IsrChanged(after.name, before.isr, after.isr, version)
         turn = turn.holding(turn.controller, changed)
+    if before.recovery is not after.recovery:
+        state = RecoveryStateChanged(after.name, before.recovery, after.recovery)
+        turn = turn.holding(turn.controller, state)
     return turn, written
 
 
