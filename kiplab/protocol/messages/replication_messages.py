@@ -218,6 +218,6 @@ class FetchResponse(ApiResponse, frozen=True, tag="fetch-reply", kw_only=True):
         if self.error:
             return f"Fetch reply: {self.error.name}"
         if self.diverging is not None:
-            return f"Fetch reply: the logs part at offset {self.diverging.offset}"
+            return f"Fetch reply: the logs diverge at offset {self.diverging.offset}"
         records = f"up to offset {self.records.end}" if self.records.epochs else "nothing new"
         return f"Fetch reply: {records}, high watermark {self.high_watermark}"
