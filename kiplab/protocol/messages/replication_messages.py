@@ -197,7 +197,7 @@ class FetchRequest(ApiRequest, frozen=True, tag="fetch", kw_only=True):
 
 
 class FetchResponse(ApiResponse, frozen=True, tag="fetch-reply", kw_only=True):
-    """Records from the requested offset on, or where the two logs part, or an error.
+    """Records from the requested offset on, or where the two logs diverge, or an error.
 
     `log_start_offset` is where the leader's log begins. With OFFSET_OUT_OF_RANGE `diverging` is the
     leader's log end, which a follower asks for next.
