@@ -123,7 +123,7 @@ def _doctor(options: argparse.Namespace) -> int:
 
 
 _SHORTEST = "find the shortest play that still breaks"
-_FLEET = "Say how often what happens in a whole fleet, under every set of KIPs, and how sure it is."
+_FLEET = "Estimate how often each event happens in a whole fleet, under every set of KIPs."
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -30,7 +30,7 @@ def add_fleet_options(parser: argparse.ArgumentParser) -> None:
     studies = f"{', '.join(presets())}, or a TOML file"
     methods = f"only one of {', '.join(METHODS)}; else naive, and forced for what is too rare"
     deeds = parser.add_subparsers(required=True, metavar="run|report|story|verify")
-    run = deeds.add_parser("run", help="live through years of a fleet, and keep what was counted")
+    run = deeds.add_parser("run", help="simulate years of a fleet, and keep what was counted")
     run.add_argument("study", metavar="PRESET|FILE", help=studies)
     run.add_argument("-o", "--out", required=True, metavar="DIR", help="the folder that keeps it")
     run.add_argument("--master", metavar="URL", help="a Spark master; else two cores of this one")
@@ -48,10 +48,10 @@ def add_fleet_options(parser: argparse.ArgumentParser) -> None:
     report.add_argument("folder", metavar="DIR", help="a folder of `kiplab fleet run`")
     report.add_argument("-o", "--out", metavar="OUT.html", help="write a page with the plots")
     report.set_defaults(command=report_fleet)
-    story = deeds.add_parser("story", help="a loss that was met, as a play")
+    story = deeds.add_parser("story", help="one loss of a study, as a play")
     story.add_argument("study", metavar="PRESET|FILE", help=studies)
     add_story_options(story)
-    verify = deeds.add_parser("verify", help="every metric beside somebody who ought to know it")
+    verify = deeds.add_parser("verify", help="every metric beside an independent reference")
     add_verify_options(verify)
     for deed in (run, report, story, verify):
         deed.add_argument("--json", action="store_true", help="one JSON object on stdout")

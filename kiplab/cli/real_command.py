@@ -17,8 +17,8 @@ def add_real_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--judge",
         choices=("both", "controller", "leader"),
-        help="what is Kafka's own: the controller, every broker's Partitions, or both; without it"
-        " both, but for a play of which brokers cannot be told a line",
+        help="what a real Kafka decides: the controller, every broker's Partitions, or both; by"
+        " default both, or the controller where a line of the play cannot be sent to brokers",
     )
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--live", action="store_true", help="run it, or say why it cannot be run")
@@ -26,9 +26,9 @@ def add_real_options(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "The release is fetched unless it is in the cache. Where it cannot be run, what is recorded"
         " of a play that comes with kiplab is shown, and why. Exit codes: 0 the engine and Kafka"
-        " agree; 1 they part, or an expectation of the play failed; 2 bad input, or a play that no"
-        " real controller or leader can be told; 3 nothing is recorded, and this machine lacks"
-        " Java, a way to fetch Kafka, or a network, or Kafka ended by itself."
+        " agree; 1 they part, or an expectation of the play failed; 2 bad input, or a line that no"
+        " real controller or leader can be told; 3 no recording, and this machine lacks Java,"
+        " a way to fetch Kafka, or a network, or Kafka ended by itself."
     )
 
 

@@ -29,14 +29,14 @@ def _add_question(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=N",
-        help="how often something may happen: writes=1, crashes=1, fences=0 ...; each level has its"
-        " own, and a wrong name lists them",
+        help="how often an event may happen: writes=1, crashes=1, fences=0 ...; each level has its"
+        " own bounds, and an unknown name lists them",
     )
     parser.add_argument(
         "--property",
         metavar="ID",
-        help="what is to hold; by default what the level asks: that no data are lost or, at level"
-        " zookeeper, that nothing stays wrong when all has arrived",
+        help="the property to check; by default that of the level: no committed record is lost or,"
+        " at level zookeeper, nothing stays wrong when all messages have arrived",
     )
 
 
@@ -141,7 +141,7 @@ def add_matrix(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--theme", default="light", metavar="NAME", help="light or dark")
     parser.epilog = (
         "The rules are those of Kafka 3.5 unless --kafka names others. Exit codes: 0 the matrix is"
-        " there, whatever it says; 2 bad input; 3 this machine lacks something; 4 a cell was not"
+        " there, with any result; 2 bad input; 3 this machine lacks something; 4 a cell was not"
         " finished within its limits, or was interrupted. Ctrl-C keeps the cells that are done;"
         " pressed again it leaves at once."
     )
@@ -199,7 +199,7 @@ def _tell_cells(done: int, of: int) -> None:
 
 def add_minimise(parser: argparse.ArgumentParser) -> None:
     """The options of `kiplab minimise` beside a play and features."""
-    parser.add_argument("--property", metavar="ID", help="what is to go on breaking")
+    parser.add_argument("--property", metavar="ID", help="the property that has to break")
     parser.add_argument("-o", "--out", metavar="FILE", help="write the play there as well")
 
 

@@ -82,7 +82,7 @@ def _abandoned(cluster: Cluster, state: PartitionRegistration) -> Iterator[Broke
         if node is None or node.process is None or id == state.leader:
             continue
         if registration_of(cluster, id) is not None and not _fetches(node, state):
-            detail = f"broker {id} is up, and nobody tells it to fetch {state.name}"
+            detail = f"broker {id} is up, is a replica of {state.name}, and does not fetch it"
             yield properties.REPLICA_FETCHES, state.name, detail
 
 
@@ -97,5 +97,5 @@ def _never_electable(cluster: Cluster) -> Iterator[Broken]:
     for _, plane in nodes.zookeeper_controllers(cluster):
         for id in plane.shutting_down if plane.active else ():
             if registration_of(cluster, id) is not None:
-                detail = f"broker {id} runs, and the controller takes it for leaving"
+                detail = f"broker {id} runs, and the controller treats it as shutting down"
                 yield properties.BROKER_ELECTABLE, "", detail

@@ -57,22 +57,22 @@ def _elected(e: facts.LeaderElected) -> str:
 
 
 def _periodic_elections(e: facts.PeriodicElections) -> str:
-    led = "that nobody leads" if e.unclean else "that their preferred replica does not lead"
+    led = "without a leader" if e.unclean else "not led by their preferred replica"
     done = [f"it elects for {', '.join(e.elected)}"] if e.elected else []
-    done += [f"nothing can be done for {', '.join(e.left)}"] if e.left else []
-    return f"the controller looks after partitions {led}: {', '.join(done)}"
+    done += [f"no replica can be elected for {', '.join(e.left)}"] if e.left else []
+    return f"the controller checks partitions {led}: {', '.join(done)}"
 
 
 def _configured(e: facts.TopicConfigured) -> str:
     who = "a controller of this release does not read it (KAFKA-12670)"
     if e.heeded:
-        when = "when a broker is fenced or unfenced, and when it looks after leaderless partitions"
-        who = f"the controller reads it when it elects next: {when}"
+        when = "when a broker is fenced or unfenced, and when it checks leaderless partitions"
+        who = f"the controller reads it at its next election: {when}"
     return f"{e.name} of {e.topic} is {e.value}; {who}"
 
 
 def _delivered(e: events.Delivered) -> str:
-    ghost = " (sent by a process that is gone)" if e.previous_incarnation else ""
+    ghost = " (sent by a process that no longer runs)" if e.previous_incarnation else ""
     sender, receiver = node_name(e.message.sender), node_name(e.receiver)
     return f"{sender} -> {receiver}: {e.body.in_words()}{ghost}"
 
@@ -96,7 +96,7 @@ def _polled(e: facts.Polled) -> str:
 
 
 def _isolated(e: facts.Polled) -> str:
-    """What it means to read only what is committed."""
+    """What a read_committed consumer reads up to, and skips."""
     if e.last_stable is None:
         return ""
     skipped = f"; of these it skips {e.aborted}, which were aborted" if e.aborted else ""
@@ -113,10 +113,10 @@ def _transaction_ended(e: facts.TransactionEnded) -> str:
 
 
 def _raised(e: facts.ConsumerRaised) -> str:
-    parted = f", the logs part at {e.diverging}" if e.diverging is not None else ""
+    parted = f", the logs diverge at {e.diverging}" if e.diverging is not None else ""
     return (
         f"{e.consumer} throws {e.exception} at offset {e.position} of {e.partition}{parted};"
-        " no reset policy says where to go on"
+        " it has no reset policy"
     )
 
 
@@ -141,7 +141,7 @@ _LIFE = {
     "STARTING": "starts a new process",
     "RECOVERY": "recovers its logs",
     "RUNNING": "runs",
-    "PENDING_CONTROLLED_SHUTDOWN": "asks to be shut down",
+    "PENDING_CONTROLLED_SHUTDOWN": "requests a controlled shutdown",
     "STOPPED": "stops cleanly",
     "CRASHED": "crashes",
 }
@@ -156,7 +156,7 @@ def session_name(session: SessionId) -> str:
 
 
 def _session_ended(e: zookeeper_facts.SessionEnded) -> str:
-    gone = "what was ephemeral in it is gone"
+    gone = "its ephemeral znodes are deleted"
     if e.expired:
         return f"ZooKeeper ends session {session_name(e.session)} of broker {e.broker}: {gone}"
     return f"broker {e.broker} closes its session {session_name(e.session)}: {gone}"
@@ -169,17 +169,17 @@ def _compared(e: zookeeper_facts.BrokersCompared) -> str:
     changes += [f"bounced {bounced}"] if bounced else []
     changes += [f"gone {broker_list(e.dead)}"] if e.dead else []
     words = "; ".join(changes) or "it finds no change"
-    return f"{node_name(e.node)} compares the registered brokers with those it knows: {words}"
+    return f"{node_name(e.node)} compares the registered brokers with those that it knows: {words}"
 
 
 def _queue_dropped(e: zookeeper_facts.QueueDropped) -> str:
     whose = f"{node_name(e.node)} closes its connection to broker {e.broker}"
-    return f"{whose}, and what waited in its queue is gone: {'; '.join(e.requests)}"
+    return f"{whose} and drops its queue: {'; '.join(e.requests)}"
 
 
 def _shutdown_tried(e: zookeeper_facts.ShutdownTried) -> str:
-    left = f"{e.left} more to come" if e.left else "it was the last: the broker stops all the same"
-    return f"broker {e.node} has tried a controlled shutdown in vain ({e.reason}); {left}"
+    left = f"attempts left: {e.left}" if e.left else "no attempt is left: the broker stops anyway"
+    return f"broker {e.node}'s controlled shutdown has failed ({e.reason}); {left}"
 
 
 _SENTENCES: dict[type, Callable[[Any], str]] = {
@@ -188,13 +188,13 @@ _SENTENCES: dict[type, Callable[[Any], str]] = {
         f"broker {e.node} does not propose broker {e.follower} for {e.partition}. {explain(e)}"
     ),
     facts.IsrProposed: lambda e: (
-        f"broker {e.node} asks for ISR {broker_list(e.isr)} of {e.partition}"
+        f"broker {e.node} proposes ISR {broker_list(e.isr)} for {e.partition}"
     ),
     facts.IsrReverted: lambda e: (
         f"broker {e.node} goes back to ISR {broker_list(e.isr)} of {e.partition} ({e.error.name})"
     ),
     facts.IsrStuck: lambda e: (
-        f"broker {e.node} waits with its proposal for newer metadata of {e.partition}"
+        f"broker {e.node} keeps its proposal for {e.partition} and waits for newer metadata"
         f" ({e.error.name})"
     ),
     facts.RecordWritten: lambda e: f"controller writes {e.text} at offset {e.offset}",
@@ -217,7 +217,7 @@ _SENTENCES: dict[type, Callable[[Any], str]] = {
         f" (leader epoch {e.leader_epoch})"
     ),
     facts.Fetched: lambda e: (
-        f"broker {e.node} hears that broker {e.follower} has {e.partition} up to offset {e.offset}"
+        f"broker {e.node} learns that broker {e.follower} has {e.partition} up to offset {e.offset}"
         + (": caught up" if e.caught_up else "")
     ),
     facts.Appended: lambda e: f"broker {e.node} appends {span(e.first, e.last)} of {e.partition}",
@@ -226,7 +226,7 @@ _SENTENCES: dict[type, Callable[[Any], str]] = {
     ),
     facts.EpochDropped: lambda e: (
         f"broker {e.node} drops leader epoch {e.epoch} from its log of {e.partition}:"
-        " it wrote nothing under it"
+        " no record has it"
     ),
     facts.RecordsDeleted: _deleted,
     facts.Destroyed: lambda e: f"broker {e.node} loses {span(e.first, e.last)} of {e.partition}",
@@ -234,8 +234,8 @@ _SENTENCES: dict[type, Callable[[Any], str]] = {
         f"high watermark of {e.partition} {e.before} -> {e.after} on broker {e.node}"
     ),
     facts.ControllerResigned: lambda e: (
-        f"the controller of epoch {e.before} resigns: {e.request} ended in an exception"
-        f" ({e.exception}) that it does not expect; controller epoch {e.epoch} takes over"
+        f"the controller of epoch {e.before} resigns: {e.request} ended in an unexpected exception"
+        f" ({e.exception}); controller epoch {e.epoch} takes over"
     ),
     facts.PeriodicElections: _periodic_elections,
     facts.TopicConfigured: _configured,
@@ -244,7 +244,7 @@ _SENTENCES: dict[type, Callable[[Any], str]] = {
     facts.Polled: _polled,
     facts.TransactionBegun: lambda e: (
         f"a transaction is open in {e.partition} on broker {e.node} from offset {e.first} on:"
-        " whoever reads only what is committed waits there"
+        " read_committed consumers wait there"
     ),
     facts.TransactionEnded: _transaction_ended,
     facts.PollFailed: lambda e: (
@@ -254,7 +254,7 @@ _SENTENCES: dict[type, Callable[[Any], str]] = {
     ),
     facts.PositionValidated: lambda e: (
         f"{e.consumer} validates offset {e.position} of {e.partition}: on broker {e.node} leader"
-        f" epoch {e.last_epoch} ends at {e.end}, so what it has read is still there"
+        f" epoch {e.last_epoch} ends at {e.end}, so the records that it has read still exist"
     ),
     facts.PositionTruncated: lambda e: (
         f"{e.consumer} detects a truncation of {e.partition}: on broker {e.node} leader epoch"
@@ -305,8 +305,8 @@ _SENTENCES: dict[type, Callable[[Any], str]] = {
         f"LOST: broker {e.leader} leads {e.partition} without committed {span(e.first, e.last)}"
     ),
     events.PropertyBroken: lambda e: (
-        f"property {e.property} is broken,"
-        f" {'although it is promised' if e.promised else 'which nothing promised here'}: {e.detail}"
+        f"property {e.property} is broken"
+        f" ({'' if e.promised else 'not '}promised in this run): {e.detail}"
     ),
     zookeeper_facts.ZnodeChanged: lambda e: f"ZooKeeper, transaction {e.zxid}: {e.path}: {e.text}",
     zookeeper_facts.SessionOpened: lambda e: (
@@ -325,17 +325,17 @@ _SENTENCES: dict[type, Callable[[Any], str]] = {
     ),
     zookeeper_facts.QueueDropped: _queue_dropped,
     zookeeper_facts.ReplicaStopped: lambda e: (
-        f"broker {e.node} does not fetch {e.partition} any more: {e.reason}"
+        f"broker {e.node} stops fetching {e.partition}: {e.reason}"
     ),
     zookeeper_facts.CheckpointLost: lambda e: (
-        f"broker {e.node} writes its checkpoint of high watermarks without {e.partition}: what it"
-        f" had there, {e.high_watermark}, is gone from the disk"
+        f"broker {e.node} writes its high watermark checkpoint without {e.partition}: the value"
+        f" {e.high_watermark} is no longer on the disk"
     ),
     zookeeper_facts.ShutdownTried: _shutdown_tried,
     zookeeper_facts.BrokerDeclared: lambda e: (
         f"{node_name(e.node)} declares broker {e.broker} {e.after}: {e.reason}"
     ),
     zookeeper_facts.BrokerStateChanged: lambda e: (
-        f"broker {e.node} counts itself as {e.after} from now on: {e.reason}"
+        f"broker {e.node} considers itself {e.after} from now on: {e.reason}"
     ),
 }

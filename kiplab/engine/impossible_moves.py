@@ -98,15 +98,15 @@ def _never_dropped(cluster: Cluster, move: moves.Drop) -> str | None:
 def _do_not_race(cluster: Cluster, move: moves.Race) -> str | None:
     one, other = (channels.in_flight(cluster, name) for name in (move.message, move.other))
     if one is other:
-        return "it takes two to race"
+        return "a race needs two messages"
     if one.receiver != other.receiver:
         ends = f"{ids.node_name(one.receiver)} and {ids.node_name(other.receiver)}"
         return f"{one.name} and {other.name} do not meet: they go to {ends}"
     kinds = kind_of(cluster, one.receiver), type(one.body)
     if type(one.body) is not type(other.body) or kinds not in routes.AT_ONCE:
-        return "only two fetches race: whatever else arrives is done with before the next"
+        return "only two fetches race: every other message is processed before the next"
     if one.body.about() != other.body.about():
-        return f"they ask for {one.body.about()} and {other.body.about()}, which share nothing"
+        return f"they are about {one.body.about()} and {other.body.about()}, which share no state"
     return None
 
 
@@ -115,9 +115,9 @@ def _unspoken(cluster: Cluster, move: moves.RawRequest) -> str | None:
     kind = KINDS[type(move.body)]
     why = routes.NOT_ADDRESSED.get((kind_of(cluster, move.receiver), type(move.body)))
     if why is not None:
-        return f"{kind} is nothing to send to {ids.node_name(move.receiver)}: {why}"
+        return f"{kind} cannot be sent to {ids.node_name(move.receiver)}: {why}"
     if move.receiver == ids.CONTROLLER and has_zookeeper(cluster):
-        return f"{kind} is asked of KRaft's controller, and this cluster has ZooKeeper"
+        return f"{kind} is for KRaft's controller, and this cluster has ZooKeeper"
     if not isinstance(move.body, AlterPartitionRequest):
         return None
     release = releases.RELEASES[cluster.features.release_of(move.receiver)]
@@ -203,7 +203,7 @@ def _recovers_nothing(cluster: Cluster, move: moves.FinishLeaderRecovery) -> str
         switch = "`on 704.specified` lets leaders do what KIP-704 says"
         return f"{nothing}: no release of Kafka recovers anything; {switch}"
     if replica.leading is not None and replica.leading.isr_state.sent is not None:
-        return f"broker {move.broker} has said so already, and waits for the controller's answer"
+        return f"broker {move.broker} has reported it already, and waits for the controller's reply"
     return None
 
 
@@ -215,7 +215,7 @@ def _nothing_to_resend(cluster: Cluster, move: moves.Resend) -> str | None:
     if at is None:
         return f"everything that {move.producer} wrote is acknowledged"
     if cluster.timed and at > cluster.now_ms:
-        return f"{move.producer} waits with what it has to send until {at} ms"
+        return f"{move.producer} sends its next batch at {at} ms"
     return None
 
 
@@ -327,7 +327,7 @@ def _is_sender_gone(cluster: Cluster, move: moves.Duplicate) -> bool:
 
 def _led_by_nobody(so: str) -> MoveCheck:
     """A line that names no broker means the leader."""
-    reason = f"{{0.partition}} has no leader, so {so}"
+    reason = f"{{0.partition}} has no leader: {so}"
     return _when(lambda _, m: m.broker == ids.NO_LEADER, reason)
 
 
@@ -346,7 +346,7 @@ _CUT_OFF = _when(
 _NO_RECORDS = _when(lambda _, m: m.count <= 0, "at least one record has to be written")
 _NOT_LEADING = "broker {0.broker} does not lead {0.partition}"
 _TO_WRITE = (
-    *(_led_by_nobody("there is nobody to write to"), _down, _CUT_OFF),
+    *(_led_by_nobody("there is no broker to write to"), _down, _CUT_OFF),
     _when(_does_not_lead, f"{_NOT_LEADING} (NOT_LEADER_OR_FOLLOWER)"),
 )
 _CHECKS: dict[type, tuple[MoveCheck, ...]] = {
@@ -355,7 +355,7 @@ _CHECKS: dict[type, tuple[MoveCheck, ...]] = {
     moves.TimeOut: (_not_in_flight, _NO_REQUEST),
     moves.Duplicate: (
         *(_not_in_flight, _NO_REQUEST),
-        _when(_is_sender_gone, "the process that sent it is gone, and sends nothing again"),
+        _when(_is_sender_gone, "the process that sent it no longer runs, and cannot send it again"),
     ),
     moves.LoseReply: (_not_in_flight, _NO_REQUEST, _cannot_arrive),
     moves.Race: (
@@ -392,7 +392,7 @@ _CHECKS: dict[type, tuple[MoveCheck, ...]] = {
     moves.Resend: (_nothing_to_resend,),
     # Whoever answers may refuse: that is no impossible move.
     moves.DeleteRecords: (
-        *(_no_partition, _led_by_nobody("there is nobody to ask")),
+        *(_no_partition, _led_by_nobody("there is no broker to send it to")),
         _when(lambda _, m: m.before is not None and m.before < 0, "an offset is 0 or more"),
         *(_down, _CUT_OFF),
     ),
@@ -404,7 +404,7 @@ _CHECKS: dict[type, tuple[MoveCheck, ...]] = {
     moves.ShutDown: (_down,),
     moves.FinishRecovery: (_down, _recovers_no_logs),
     moves.FinishLeaderRecovery: (
-        *(_no_partition, _led_by_nobody("nobody recovers it")),
+        *(_no_partition, _led_by_nobody("no broker recovers it")),
         *(_down, _when(_does_not_lead, _NOT_LEADING), _recovers_nothing),
     ),
     moves.Cut: (_cannot_cut,),

@@ -64,7 +64,7 @@ class Timer(StrEnum):
 
     HEARTBEAT = (
         *("heartbeat", "broker {0} sends a heartbeat", ""),
-        Offered("Heartbeat", "The broker tells the controller that it lives"),
+        Offered("Heartbeat", "The broker sends a heartbeat to the controller"),
     )
     FETCH = (
         *("fetch", "broker {0} fetches", ""),
@@ -72,13 +72,13 @@ class Timer(StrEnum):
     )
     LAG_CHECK = (
         *("lag-check", "broker {0} checks the lag", "check-lag"),
-        Offered("Check lag", "As leader it looks for ISR members that fell behind"),
+        Offered("Check lag", "As leader it checks for ISR members that lag"),
     )
     RETRY = "retry", "broker {0} retries"
     CHECKPOINT = "checkpoint", "broker {0} checkpoints"
     FLUSH = "flush", "broker {0} flushes"
     ANNOUNCE_ISR = "announce-isr", "broker {0} announces its ISR"
-    ELECT_UNCLEAN = "elect-unclean", "controller looks after leaderless partitions"
+    ELECT_UNCLEAN = "elect-unclean", "controller checks leaderless partitions"
     BALANCE_LEADERS = "balance-leaders", "controller balances leaders"
 
 
@@ -100,7 +100,7 @@ class Deliver(_MessageMove, frozen=True, tag="deliver"):
 class Drop(_MessageMove, frozen=True, tag="drop"):
     """A message is lost, and no node notices."""
 
-    offered = Offered("Drop", "It is lost, and nobody notices")
+    offered = Offered("Drop", "It is lost, and no node notices")
     ends: ClassVar[str] = "is lost"
 
 
@@ -121,7 +121,7 @@ class Duplicate(_MessageMove, frozen=True, tag="duplicate"):
 class LoseReply(_MessageMove, frozen=True, tag="lose-reply"):
     """A request arrives and is processed, but its answer never comes."""
 
-    offered = Offered("Lose reply", "It arrives and is processed; its answer never comes")
+    offered = Offered("Lose reply", "It arrives and is processed; its reply is lost")
     ends: ClassVar[str] = "arrives, its reply is lost"
     label: ClassVar[str] = "reply is lost"
 
@@ -165,7 +165,7 @@ class ExpireSession(_Move, frozen=True, tag="expire"):
     offered = Offered(
         "Expire",
         "The controller finds the session over and fences the broker",
-        "ZooKeeper ends the session, and what was ephemeral in it is gone",
+        "ZooKeeper ends the session and deletes its ephemeral znodes",
     )
     label: ClassVar[str] = "session of broker {broker} expires"
 
@@ -186,9 +186,9 @@ class HeartbeatTimeout(_Move, frozen=True, tag="heartbeat-timeout"):
     def offered(self) -> Offered:
         """Of the clock that is over."""
         if self.at_controller:
-            too_long = "The controller has waited too long for its heartbeat, and lets others lead"
+            too_long = "The controller misses its heartbeats for too long: it elects other leaders"
             return Offered("Declare inactive", too_long)
-        unanswered = "No heartbeat of it was answered for too long: it refuses clients from now on"
+        unanswered = "It had no reply to a heartbeat for too long: it refuses clients from now on"
         return Offered("Fence itself", unanswered)
 
 
@@ -197,7 +197,7 @@ class Produce(_Move, frozen=True, tag="produce"):
     `transaction` to the transaction that is open there, or that they begin.
     """
 
-    offered = Offered("Produce", "A producer writes to the broker that it takes to lead")
+    offered = Offered("Produce", "A producer writes to the broker that it believes to lead")
 
     partition: PartitionName
     broker: BrokerId
@@ -232,7 +232,8 @@ class Resend(_Move, frozen=True, tag="resend"):
     """A producer sends its unacknowledged batches again, and gives up a late answer."""
 
     offered = Offered(
-        "Send again", "It asks who leads where that is in doubt, and sends what is not acknowledged"
+        "Send again",
+        "It asks who leads if that is in doubt, and sends unacknowledged batches again",
     )
     conditional: ClassVar[bool] = True
 
@@ -254,7 +255,7 @@ class DeleteRecords(_Move, frozen=True, tag="delete-records"):
 class Poll(_Move, frozen=True, tag="poll"):
     """A consumer reads on from where it is; a consumer that is not known yet begins at offset 0."""
 
-    offered = Offered("Poll", "It reads on from where it is")
+    offered = Offered("Poll", "It reads on from its position")
 
     partition: PartitionName
     consumer: ConsumerName = "consumer"
@@ -286,7 +287,7 @@ class ResetOffset(_Move, frozen=True, tag="reset"):
 class Crash(_Move, frozen=True, tag="crash"):
     """A broker process dies."""
 
-    offered = Offered("Crash", "The process dies; what it takes is chosen above")
+    offered = Offered("Crash", "The process dies; what is lost with it is chosen above")
 
     broker: BrokerId
     loss: Annotated[Loss, LineKey("disk")] = Loss.NOTHING
@@ -309,7 +310,7 @@ class ShutDown(_Move, frozen=True, tag="shut-down"):
     """A broker begins a controlled shutdown, or tries once more where a try came to nothing."""
 
     offered = Offered(
-        "Shut down", "A controlled shutdown begins: the broker asks the controller to be let go"
+        "Shut down", "A controlled shutdown begins: the broker requests it from the controller"
     )
     label: ClassVar[str] = "broker {broker} shuts down"
 
@@ -320,7 +321,7 @@ class FinishRecovery(_Move, frozen=True, tag="finish-recovery"):
     """A starting broker is done with its logs and wants to be unfenced."""
 
     offered = Offered(
-        "Recover", "Its logs are ready: from the next heartbeat on it wants to be unfenced"
+        "Recover", "Its logs are recovered: from the next heartbeat on it wants to be unfenced"
     )
     verb: ClassVar[str] = "recover"
     label: ClassVar[str] = "broker {broker} has recovered its logs"
@@ -336,7 +337,7 @@ class FinishLeaderRecovery(_Move, frozen=True, tag="finish-leader-recovery"):
 
     offered = Offered(
         "Finish recovery",
-        "The leader is done recovering from an unclean election, and says so (KIP-704)",
+        "The leader has recovered from an unclean election, and reports that (KIP-704)",
     )
     verb: ClassVar[str] = "finish-recovery"
     conditional: ClassVar[bool] = True
@@ -349,7 +350,7 @@ class FinishLeaderRecovery(_Move, frozen=True, tag="finish-leader-recovery"):
 class Cut(_Move, frozen=True, tag="cut"):
     """A link goes down; what is on it waits."""
 
-    offered = Offered("Cut off from {}", "The link goes down; what is on it waits")
+    offered = Offered("Cut off from {}", "The link goes down; messages on it wait")
     label: ClassVar[str] = "link {one}–{other} cut"
 
     one: LinkEnd
@@ -359,7 +360,7 @@ class Cut(_Move, frozen=True, tag="cut"):
 class Heal(_Move, frozen=True, tag="heal"):
     """A link comes back."""
 
-    offered = Offered("Heal link to {}", "The link comes back; what waited on it goes on")
+    offered = Offered("Heal link to {}", "The link comes back; waiting messages continue")
     label: ClassVar[str] = "link {one}–{other} back"
 
     one: LinkEnd
@@ -373,7 +374,7 @@ class FailOver(_Move, frozen=True, tag="fail-over"):
     offered = Offered(
         "Fail over",
         "Another controller becomes active; it has the metadata log and no heartbeats",
-        "An operator deletes /controller: whoever hears of it first tries to be the next",
+        "An operator deletes /controller: the first broker to learn of it becomes the controller",
     )
     label: ClassVar[str] = "new controller"
 

@@ -231,7 +231,7 @@ def _mismatches(cluster: Cluster, old: Broker, new: Broker) -> Iterator[Broken]:
             continue
         for other in cluster.brokers:
             if other.id != new.id and not _match(replica.log, log_of(other, replica.partition)):
-                detail = f"the logs of brokers {new.id} and {other.id} part and meet again"
+                detail = f"the logs of brokers {new.id} and {other.id} diverge and agree again"
                 yield properties.LOGS_MATCH, replica.partition, detail
 
 

@@ -56,7 +56,7 @@ class Property(msgspec.Struct, frozen=True, kw_only=True):
 _DURABILITY = partial(Property, needs=_DURABLE, durable=True)
 NO_COMMITTED_RECORD_LOST = _DURABILITY(
     id="no-committed-record-lost",
-    sentence="Whoever leads has every record that was ever committed.",
+    sentence="Every leader has every record that was ever committed.",
 )
 ELECTABLE_HOLDS_COMMITTED = _DURABILITY(
     id="electable-holds-committed",
@@ -64,12 +64,12 @@ ELECTABLE_HOLDS_COMMITTED = _DURABILITY(
 )
 NO_STALE_EPOCH_IN_ISR = Property(
     id="no-stale-epoch-in-isr",
-    sentence="Every member of the ISR is the incarnation that caught up (but for a last member).",
+    sentence="Every member of the ISR is the incarnation that caught up (except a last member).",
     needs=_DURABLE,
 )
 HIGH_WATERMARK_STAYS = Property(
     id="high-watermark-never-back",
-    sentence="The high watermark of a sitting leader never goes back.",
+    sentence="The high watermark of a current leader never goes back.",
 )
 EPOCHS_STAY = Property(
     id="epochs-never-back",
@@ -82,7 +82,7 @@ LOGS_MATCH = Property(
 )
 CONSUMER_READS_STAY = _DURABILITY(
     id="consumer-reads-stay",
-    sentence="Whoever leads has every record that a consumer has read.",
+    sentence="Every leader has every record that a consumer has read.",
 )
 ACKNOWLEDGED_RECORDS_STAY = _DURABILITY(
     id="acknowledged-records-stay",
@@ -91,16 +91,16 @@ ACKNOWLEDGED_RECORDS_STAY = _DURABILITY(
 GIVEN_WHILE_RECOVERING_STAYS = Property(
     id="given-while-recovering-stays",
     sentence=(
-        "Whoever leads has every record that a consumer was given while the partition was"
-        " RECOVERING, by a broker of that leader epoch."
+        "Every leader has every record that a consumer read while the partition was"
+        " RECOVERING, from a broker of that leader epoch."
     ),
     needs=("704.leader-recovers", "704.leader-refuses", "704.follower-refuses"),
 )
 RECOVERED_RECORDS_STAY = Property(
     id="recovered-records-stay",
     sentence=(
-        "Once a recovery is over, whoever leads has all that its leader, or a later one, has"
-        " committed."
+        "Once a recovery is over, every leader has all records that its leader, or a later one,"
+        " has committed."
     ),
     needs=_DURABLE,
 )
@@ -124,7 +124,7 @@ LEADER_SERVES = _WITH_ZOOKEEPER(
 )
 BROKER_ELECTABLE = _WITH_ZOOKEEPER(
     id="broker-electable",
-    sentence="At rest, no controller takes a broker that runs for one that leaves.",
+    sentence="At rest, no controller treats a running broker as shutting down.",
     harm="a broker is never elected again",
 )
 CHECKPOINT_KEEPS_PARTITIONS = _WITH_ZOOKEEPER(

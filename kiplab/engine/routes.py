@@ -68,14 +68,14 @@ ROUTES: dict[tuple[NodeKind, type], Rule] = {
 NOT_ADDRESSED: dict[tuple[NodeKind, type], str] = {
     (Controller, messages.FetchRequest): "replicas are fetched from brokers",
     (Controller, messages.MetadataUpdate): "the controller writes the metadata itself",
-    **never(Controller, "the controller asks nobody", messages.RESPONSES),
+    **never(Controller, "the controller sends no requests", messages.RESPONSES),
     (Broker, messages.AlterPartitionRequest): "the controller decides",
     (Broker, messages.BrokerRegistrationRequest): "the controller registers brokers",
     (Broker, messages.BrokerHeartbeatRequest): "the controller keeps the sessions",
     (Broker, messages.ElectLeadersRequest): "the controller elects",
     (Broker, messages.UnregisterBrokerRequest): "the controller keeps the registrations",
-    **never(Clients, "clients answer nothing", messages.REQUESTS),
-    (Clients, messages.MetadataUpdate): "clients ask for metadata when they want some",
+    **never(Clients, "clients receive no requests", messages.REQUESTS),
+    (Clients, messages.MetadataUpdate): "clients request metadata when they need it",
     **never(Controller, "KRaft's brokers read the metadata log", zookeeper_routes.OF_ZOOKEEPER),
     **zookeeper_routes.ZOOKEEPER_NOT_ADDRESSED,
 }
@@ -136,7 +136,7 @@ def _unless(waits: Callable[[broker_state.Volatile], object], reason: str) -> ro
 
 def _no_unclean_elections(controller: Controller, cluster: Cluster) -> str | None:
     if not elections.has_unclean_elections(cluster.features):
-        return "this controller does not look after leaderless partitions unasked (KAFKA-12670)"
+        return "this controller does not check leaderless partitions by itself (KAFKA-12670)"
     return _nothing_planned(controller.timers.elect_unclean, cluster)
 
 
@@ -148,7 +148,7 @@ def _no_rebalance(controller: Controller, cluster: Cluster) -> str | None:
 
 def _nothing_planned(due_ms: int, cluster: Cluster) -> str | None:
     if cluster.timed and not due_ms:
-        return "the controller has found no reason yet, and nothing is planned"
+        return "the controller has no reason yet, and has scheduled no check"
     return None
 
 

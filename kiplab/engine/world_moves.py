@@ -64,7 +64,7 @@ def reply_lost(cluster: Cluster, request: Message, events: list[Event]) -> Moved
     if reply is None:
         return cluster, events
     cluster = _sender_notices(channels.without(cluster, reply), request)
-    return cluster, [*events, channels.dropped(reply, "the answer was lost; the sender noticed")]
+    return cluster, [*events, channels.dropped(reply, "the reply was lost; the sender noticed")]
 
 
 def _sender_notices(cluster: Cluster, request: Message) -> Cluster:

@@ -108,32 +108,30 @@ def kinds_in(cluster: Cluster) -> tuple[str, ...]:
 
 
 _NO_SESSION = "clients have no session with ZooKeeper"
-_TO_KRAFT, _TO_ZOOKEEPER = "KRaft's brokers are told that", "leaders ask that of ZooKeeper"
+_TO_KRAFT, _TO_ZOOKEEPER = "only KRaft's brokers receive it", "leaders send it to ZooKeeper"
 _KEEPS_ZNODES = "ZooKeeper is no part of Kafka, and knows only znodes"
-_ONLY_BROKERS_ASK = "only brokers ask that"
+_ONLY_BROKERS_ASK = "only brokers receive it"
 _NEVER_ASKS = {*messages.RESPONSES} - {*_OWN_ANSWERS}
 ZOOKEEPER_NOT_ADDRESSED: dict[tuple[NodeKind, type], str] = {
     **never(Ensemble, _KEEPS_ZNODES, {*messages.REQUESTS} - {messages.SetPartitionStateRequest}),
-    **never(Ensemble, "ZooKeeper asks nobody", messages.RESPONSES),
-    (Ensemble, messages.WatcherEvent): "ZooKeeper tells others",
-    (Ensemble, messages.SessionExpired): "ZooKeeper tells others",
+    **never(Ensemble, "ZooKeeper sends no requests", messages.RESPONSES),
+    (Ensemble, messages.WatcherEvent): "ZooKeeper sends it to others",
+    (Ensemble, messages.SessionExpired): "ZooKeeper sends it to others",
     (Ensemble, messages.MetadataUpdate): _TO_KRAFT,
-    **never(ZooKeeperController, "a controller asks it of the brokers", _CONTROL),
-    **never(ZooKeeperController, "KRaft's controller is asked that", _OF_KRAFT),
+    **never(ZooKeeperController, "controllers send it to brokers", _CONTROL),
+    **never(ZooKeeperController, "brokers send it to KRaft's controller", _OF_KRAFT),
     (ZooKeeperController, messages.FetchRequest): "replicas are fetched from brokers",
     (ZooKeeperController, messages.SetPartitionStateRequest): _TO_ZOOKEEPER,
-    **never(ZooKeeperController, "a controller never asks that", _NEVER_ASKS),
+    **never(ZooKeeperController, "controllers do not send its request", _NEVER_ASKS),
     (ZooKeeperController, messages.AlterPartitionResponse): _ONLY_BROKERS_ASK,
-    (ZooKeeperController, messages.SetPartitionStateResponse): "only leaders write that",
+    (ZooKeeperController, messages.SetPartitionStateResponse): "only leaders receive it",
     (ZooKeeperController, messages.ControlledShutdownResponse): _ONLY_BROKERS_ASK,
     (ZooKeeperController, messages.MetadataUpdate): _TO_KRAFT,
-    (ZooKeeperController, messages.SessionExpired): "its broker is told, and takes it along",
-    (Broker, messages.ControlledShutdownRequest): "a controller lets brokers go",
+    (ZooKeeperController, messages.SessionExpired): "its broker receives it",
+    (Broker, messages.ControlledShutdownRequest): "brokers send it to the controller",
     (Broker, messages.SetPartitionStateRequest): _TO_ZOOKEEPER,
-    (Broker, messages.WatcherEvent): (
-        "the controller on it is told: whether active or not, it watches"
-    ),
-    **never(Broker, "the controller is asked that", _ONLY_KIP_343),
+    (Broker, messages.WatcherEvent): ("the controller on that broker receives it, active or not"),
+    **never(Broker, "brokers send it to the controller", _ONLY_KIP_343),
     (Clients, messages.WatcherEvent): _NO_SESSION,
     (Clients, messages.SessionExpired): _NO_SESSION,
 }

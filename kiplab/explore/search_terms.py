@@ -62,7 +62,7 @@ class Progress(msgspec.Struct, frozen=True):
     def sentence(self) -> str:
         """For people, while they wait."""
         return (
-            f"{self.states:,} states, {self.frontier:,} to look at, {self.depth} steps deep,"
+            f"{self.states:,} states, {self.frontier:,} to check, {self.depth} steps deep,"
             f" {self.rate:,.0f} transitions/s"
         )
 
@@ -72,9 +72,9 @@ class HaltReason(StrEnum):
     that it came to. What to do about it depends on this alone."""
 
     CANCELLED = "it was cancelled"
-    STATES = "it was to look at {limit:,} states at most"
-    SECONDS = "it was to take {limit:g} s at most"
-    MEMORY = "the next states would have taken it over {limit:,} MB of memory"
+    STATES = "its limit of {limit:,} states was reached"
+    SECONDS = "its limit of {limit:g} s was reached"
+    MEMORY = "the next states would have exceeded {limit:,} MB of memory"
     PROCESS_ENDED = "its process was ended, probably for memory"
     TOO_NARROW = (
         "the words of the compiled search have no room for what comes next; the engine's own search"

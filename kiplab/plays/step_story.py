@@ -99,7 +99,7 @@ def _of_isr(event: facts.IsrChanged, stage: Stage) -> str:
         who = f"Broker {joined[0]}" if len(joined) == 1 else f"Brokers {broker_list(joined)}"
         return f"{who} can be elected from now on, and the high watermark waits for it."
     if len(event.after) == 1:
-        return f"What broker {event.after[0]} has is committed: no other replica is waited for."
+        return f"What broker {event.after[0]} has is committed: the ISR has no other member."
     return f"Records are committed by {broker_list(event.after)} alone from now on."
 
 
@@ -113,12 +113,10 @@ def _of_election(event: facts.LeaderElected, stage: Stage) -> str:
     state = partition_of(stage.cluster, event.partition)
     isr = broker_list(state.isr) if state else ""
     if event.leader == NO_LEADER:
-        return (
-            f"Nobody can read or write {event.partition} until a member of its ISR {isr} is back."
-        )
+        return f"Clients cannot use {event.partition} until a member of its ISR {isr} is back."
     if event.unclean:
         return "It was not in the ISR: committed records that it lacks are lost."
-    return f"It is in the ISR {isr}: the controller takes that as proof of every committed record."
+    return f"It is in the ISR {isr}: the controller assumes that it has every committed record."
 
 
 def _of_broker(event: facts.BrokerChanged, stage: Stage) -> str:
@@ -131,8 +129,8 @@ def _of_broker(event: facts.BrokerChanged, stage: Stage) -> str:
         )
     return {
         facts.BrokerChange.UNFENCED: "The controller may add it to an ISR and elect it again.",
-        facts.BrokerChange.SHUTTING_DOWN: "It still runs. The controller elects it no more.",
-        facts.BrokerChange.UNREGISTERED: "It is still a replica of its partitions, and no broker.",
+        facts.BrokerChange.SHUTTING_DOWN: "It still runs. The controller no longer elects it.",
+        facts.BrokerChange.UNREGISTERED: "Its partitions still list it as a replica.",
     }[event.change]
 
 
@@ -163,23 +161,23 @@ def _of_truncation(event: facts.Truncated, stage: Stage) -> str:
 
 def _of_comparison(event: zookeeper_facts.BrokersCompared, _stage: Stage) -> str:
     if event.bounced:
-        return "The controller treats it as gone and come back: it sends every state again."
+        return "The controller handles a failure, then a startup: it sends every state again."
     if event.new or event.dead:
         return ""
-    return "A broker that was away and is back looks the same: the controller sends it nothing."
+    return "A broker that left and returned is not noticed: the controller sends it no request."
 
 
 def _of_produce(event: facts.Appended, stage: Stage) -> str:
     state = partition_of(stage.cluster, event.partition)
     if state is None or state.leader != event.node or len(state.isr) < 2:
         return ""
-    return f"Not committed yet: every member of the ISR {broker_list(state.isr)} has to have them."
+    return f"Not committed yet: every member of the ISR {broker_list(state.isr)} needs them first."
 
 
 _LIFECYCLE = {
-    "CRASHED": "Nobody knows yet: its session with the controller has to end first.",
-    "STOPPED": "It left in order: the controller had taken it out of its partitions.",
-    "PENDING_CONTROLLED_SHUTDOWN": "It serves until the controller has moved its leaders away.",
+    "CRASHED": "The controller does not know yet: the session of the broker has to end first.",
+    "STOPPED": "It left in order: the controller had removed it from its ISRs.",
+    "PENDING_CONTROLLED_SHUTDOWN": "It serves until other brokers lead its partitions.",
 }
 """By the state that a broker process moves to; what comes after a start goes without saying."""
 _ALONE = (
@@ -194,13 +192,13 @@ _MATTERS: dict[type, str | Callable[[Any, Stage], str]] = {
     facts.LeaderElected: _of_election,
     facts.IsrChanged: _of_isr,
     facts.Truncated: _of_truncation,
-    facts.Destroyed: "The controller sees brokers, not logs: it does not learn that they are gone.",
+    facts.Destroyed: "The controller does not see logs: it does not learn that records are lost.",
     zookeeper_facts.CheckpointLost: "After its next start the high watermark begins at 0.",
-    facts.ControllerResigned: "What it was working on is not written.",
+    facts.ControllerResigned: "The change that it was processing is not written.",
     zookeeper_facts.ControllerElected: "",
     zookeeper_facts.ControllerStoodDown: "",
-    facts.BatchFailed: "Whether its records are in a log the producer cannot know.",
-    facts.PositionTruncated: "The consumer has read records that are gone.",
+    facts.BatchFailed: "The producer cannot know whether its records are in a log.",
+    facts.PositionTruncated: "The consumer has read records that no longer exist.",
     facts.ConsumerRaised: "The application has to decide where to go on.",
     zookeeper_facts.BrokersCompared: _of_comparison,
     zookeeper_facts.QueueDropped: "",
@@ -209,20 +207,20 @@ _MATTERS: dict[type, str | Callable[[Any, Stage], str]] = {
     zookeeper_facts.BrokerDeclared: "",
     zookeeper_facts.BrokerStateChanged: "",
     facts.IsrProposed: _of_proposal,
-    facts.IsrReverted: "The leader no longer waits for whom it had proposed.",
-    facts.IsrStuck: "It asks again when it has read newer metadata.",
+    facts.IsrReverted: "The leader no longer waits for the replica that it had proposed.",
+    facts.IsrStuck: "It proposes again when it has newer metadata.",
     zookeeper_facts.ShutdownTried: "",
-    zookeeper_facts.SessionEnded: "The controller learns it from a watch.",
+    zookeeper_facts.SessionEnded: "A watch notifies the controller.",
     zookeeper_facts.SessionOpened: "",
     **dict.fromkeys((facts.LeaderRecovery, facts.RecoveryStateChanged), ""),
     facts.TransactionEnded: "",
     facts.TransactionBegun: "",
     facts.RecordsDeleted: "",
-    facts.BatchRequeued: "The producer sends them again; a log may have them already.",
+    facts.BatchRequeued: "The producer sends them again; a log may already have them.",
     facts.BatchAcknowledged: lambda e, _: (
         "The producer relies on them: they must never be lost."
         if e.acks_all
-        else "Only the leader has them for certain: acks=1 waits for nobody."
+        else "Only the leader has them for certain: acks=1 waits for no follower."
     ),
     **dict.fromkeys((facts.BatchWaits, facts.BatchQueued, facts.Polled, facts.PollFailed), ""),
     **dict.fromkeys((facts.PositionReset, facts.PositionValidated, facts.ReplicaPreferred), ""),

@@ -344,7 +344,7 @@ class PositionValidated(ConsumerFact, frozen=True, tag="position-validated", kw_
 
 
 class PositionTruncated(ConsumerFact, frozen=True, tag="position-truncated", kw_only=True):
-    """A consumer found that records it had read are gone, and goes on where the logs part."""
+    """A consumer found that records it had read are gone, and goes on where the logs diverge."""
 
     before: Offset
     after: Offset
@@ -361,7 +361,7 @@ class PositionReset(ConsumerFact, frozen=True, tag="position-reset", kw_only=Tru
 
 
 class ConsumerRaised(AnyFact, frozen=True, tag="consumer-raised", kw_only=True):
-    """A poll threw: no reset policy says where to go on. `diverging` is where the logs part."""
+    """A poll threw: no reset policy says where to go on. `diverging` is where the logs diverge."""
 
     consumer: str
     partition: str

@@ -125,8 +125,8 @@ def _lacking(guard: Guard, release: Release) -> str | None:
         "it is a rule of KRaft" if guard.built else "it is none of its rules"
     )
     return (
-        f"it lacks what {guard.subject} is about ({lacks}): leaders there ask with IsrChange, which"
-        " names no broker epochs, and the controller is that of 2.2"
+        f"it lacks what {guard.subject} is about ({lacks}): leaders there send IsrChange, which"
+        " has no broker epochs, and the controller is that of 2.2"
     )
 
 

@@ -118,32 +118,32 @@ class Guard(msgspec.Struct, frozen=True, kw_only=True):
 _TABLE = """
 # With ZooKeeper: what its controllers, brokers and leaders judge.
 380.control-request-epoch refusal error=STALE_BROKER_EPOCH since=zk-2.2 metadata=2.2-IV0
-    A broker refuses control requests that were meant for an earlier incarnation of it.
+    A broker refuses control requests for an earlier incarnation of it.
 380.shutdown-epoch refusal error=STALE_BROKER_EPOCH since=zk-2.2
     The controller refuses a ControlledShutdown of an earlier incarnation of the broker.
 380.bounce-detection rule since=zk-2.2
-    A controller that finds a broker registered anew treats it as gone and come back.
+    A controller that finds a new registration of a broker handles a failure, then a startup.
 380.live-set-first as-specified modes=zookeeper
-    The controller takes over the whole set of live brokers before it reacts to any change.
+    The controller updates its whole set of live brokers before it handles any change.
 380.session-id alternative modes=zookeeper
-    The id of a broker's session with ZooKeeper says which incarnation speaks.
+    The id of a broker's session with ZooKeeper identifies its incarnation.
 kafka-9839.newer-epoch rule since=zk-2.6
-    A broker obeys a control request for an incarnation that it does not know of yet.
+    A broker accepts a control request with a newer broker epoch than its own.
 570.stop-replica-epoch refusal error=FENCED_LEADER_EPOCH since=zk-2.6
-    A broker refuses to stop a replica on account of an earlier leader epoch.
+    A broker refuses a StopReplica with an earlier leader epoch.
 kafka-13972.equal-epoch rule since=zk-3.4
-    A StopReplica of the leader epoch that the broker holds is obeyed.
+    A broker accepts a StopReplica with its current leader epoch.
 zookeeper.controller-epoch refusal error=STALE_CONTROLLER_EPOCH since=zookeeper
-    A broker refuses what an earlier controller asks of it.
+    A broker refuses the control requests of an earlier controller.
 zookeeper.leader-epoch refusal error=STALE_CONTROLLER_EPOCH since=zookeeper
-    A broker ignores a LeaderAndIsr that names no newer leader epoch than it knows.
+    A broker ignores a LeaderAndIsr whose leader epoch is not newer than its own.
 zookeeper.controller-check rule since=zookeeper
     A controller writes to ZooKeeper only while the controller epoch is its own.
 zookeeper.isr-version rule since=zookeeper
     A leader writes the ISR only over the version that it has read.
 # The controller judges AlterPartition, in this order.
 497.request-broker-epoch refusal error=STALE_BROKER_EPOCH since=kraft,zk-2.8
-    The sender speaks with the broker epoch it is registered under.
+    The request has the broker epoch under which its sender is registered.
 kafka-14154.newer-epoch refusal error=NOT_CONTROLLER since=3.3,zk-3.4
     A leader or partition epoch newer than the controller's own means that this controller is
     behind, not the leader.
@@ -152,7 +152,7 @@ kafka-14154.newer-epoch refusal error=NOT_CONTROLLER since=3.3,zk-3.4
 497.sender-is-leader refusal error=INVALID_REQUEST since=kraft
     Only the partition's leader may change its ISR.
 497.partition-epoch refusal error=INVALID_UPDATE_VERSION since=kraft,zk-2.8
-    Compare and set: the change was prepared against the partition state that still holds.
+    Compare and set: the change is based on the current partition epoch.
 497.isr-of-replicas refusal error=INVALID_REQUEST since=kraft
     The new ISR lists assigned replicas, each once.
 497.leader-in-isr refusal error=INVALID_REQUEST since=kraft
@@ -160,7 +160,7 @@ kafka-14154.newer-epoch refusal error=NOT_CONTROLLER since=3.3,zk-3.4
 704.recovering-alone refusal error=INVALID_REQUEST since=kraft,zk-3.4
     While the leader recovers from an unclean election it is the only member of the ISR.
 704.no-way-back refusal error=INVALID_REQUEST since=kraft,zk-3.4
-    Only an unclean election makes a partition RECOVERING; a leader cannot ask for it.
+    Only an unclean election makes a partition RECOVERING; a leader cannot propose it.
 841.registered refusal error=INELIGIBLE_REPLICA since=3.3,zk-3.4
     Every proposed member is a registered broker.
 841.shutting-down refusal error=INELIGIBLE_REPLICA since=3.3,zk-3.4
@@ -175,8 +175,7 @@ kafka-14154.newer-epoch refusal error=NOT_CONTROLLER since=3.3,zk-3.4
 841.leader-skips-shutting-down rule since=3.3
     The leader does not propose a follower that its metadata shows as shutting down.
 zookeeper.leader-skips-absent rule since=zk-3.4
-    Where ZooKeeper keeps the metadata, the leader does not propose a follower that is not alive
-    in its own.
+    With ZooKeeper, the leader does not propose a follower that is not alive in its metadata.
 903.fetch-epoch rule since=3.5 metadata=3.5-IV1
     A follower sends its broker epoch in the Fetch request.
 903.leader-epoch rule since=3.5
@@ -193,18 +192,19 @@ kafka-15021.committed-without-ineligible rule since=3.6
 kafka-15221.stale-fetch refusal error=NOT_LEADER_OR_FOLLOWER since=3.7
     A fetch from an earlier incarnation of a broker is refused.
 kafka-15221.locked-state rule since=3.7
-    A follower's next fetch is noted only when its leader has written down what it proposes.
+    A leader reads a follower's state and records its proposal under one lock, without another
+    fetch in between.
 320.fenced-fetch refusal error=FENCED_LEADER_EPOCH since=kraft,zookeeper
-    A fetch that still obeys an earlier leader epoch is refused.
+    A fetch with an earlier leader epoch than the leader's is refused.
 320.unknown-fetch refusal error=UNKNOWN_LEADER_EPOCH since=kraft,zookeeper
-    A fetch that names a newer leader epoch than the leader knows is refused.
+    A fetch with a newer leader epoch than the leader's is refused.
 320.validated-position rule since=kraft,zk-2.5.0
-    A consumer that learns of a new leader asks where its own epoch ends before it reads on.
+    A consumer that learns of a new leader validates its position before it reads on.
 # The controller keeps brokers and elects leaders.
 631.one-live-incarnation refusal error=DUPLICATE_BROKER_REGISTRATION since=kraft
     A new incarnation waits until the session of the old one is over: fencing comes first.
 631.heartbeat-epoch refusal error=STALE_BROKER_EPOCH since=kraft
-    A heartbeat carries the epoch the broker is registered under.
+    A heartbeat has the broker epoch under which its sender is registered.
 841.active-leader rule since=3.3
     A broker in controlled shutdown is neither elected nor put into a new ISR.
 kafka-15021.shrink-keeps-epoch rule since=3.6 metadata=3.6-IV0
@@ -212,30 +212,30 @@ kafka-15021.shrink-keeps-epoch rule since=3.6 metadata=3.6-IV0
 kafka-12670.unclean-by-config rule since=3.9
     Where unclean.leader.election.enable is on, the controller lets a replica outside the ISR
     lead when no member can.
-# Our reading of what KIP-497 wants for a proposal under way, and no sentence of it; Kafka
+# Our reading of what KIP-497 wants for a pending proposal, and no sentence of it; Kafka
 # (Partition.makeLeader, read at 3.5.0) forgets the proposal when metadata comes late. From then
 # on the follower is waited for only if it had caught up within replica.lag.time.max.ms: one
-# that had caught up when it was asked for holds records back for so long, one that has only
-# reached the high watermark, as who returns has, not for a moment. Its next fetch does not
+# that had caught up when it was proposed holds records back for so long, one that has only
+# reached the high watermark, as a returning follower has, not for a moment. Its next fetch does not
 # bring the protection back: the leader's own AlterPartition manager refuses a second proposal
-# while the first is under way (alter_partition_manager.submit), and the leader stays with what
+# while the first is pending (alter_partition_manager.submit), and the leader stays with what
 # it has.
 497.pending-outlives-metadata as-specified modes=kraft
-    A proposed ISR counts until it is decided: metadata of the partition epoch that it was
-    prepared against does not undo it.
-# What KIP-704 wants of an unclean election. Every Kafka in KRaft mode writes RECOVERING down
-# and obeys the two refusals of AlterPartition above; nothing of this was built.
+    A proposed ISR counts until it is decided: metadata with the partition epoch that it is
+    based on does not undo it.
+# What KIP-704 wants of an unclean election. Every Kafka in KRaft mode writes RECOVERING
+# and has the two refusals of AlterPartition above; nothing of this was built.
 704.leader-recovers as-specified modes=zookeeper,kraft
-    A leader that was elected uncleanly recovers first: it lets nobody into the ISR, and tells
-    the controller when it is done.
+    A leader that was elected uncleanly recovers first: it adds no replica to the ISR, and
+    reports to the controller when it has recovered.
 704.leader-refuses as-specified error=NOT_LEADER_OR_FOLLOWER modes=zookeeper,kraft
-    While it recovers, the leader answers no Fetch, Produce, ListOffsets, DeleteRecords and
+    While it recovers, the leader refuses Fetch, Produce, ListOffsets, DeleteRecords and
     OffsetForLeaderEpoch.
 704.follower-refuses as-specified error=NOT_LEADER_OR_FOLLOWER modes=zookeeper,kraft
-    While its leader recovers, a follower answers no consumer.
+    While its leader recovers, a follower refuses consumers.
 704.unclean-again as-specified modes=kraft
-    While a partition is RECOVERING, another leader comes from an unclean election only, and has
-    to recover again.
+    While a partition is RECOVERING, only an unclean election gives it another leader, and that
+    leader recovers again.
 704.aborts-transactions as-specified modes=zookeeper,kraft
     A leader that recovers aborts every transaction that is still open in its log.
 # KIP-343, which nobody built and no real Kafka can judge: the release "kip-343" does all of it.
@@ -243,46 +243,46 @@ kafka-12670.unclean-by-config rule since=3.9
 # heartbeats, below it they don't (KIP-343, Compatibility, Deprecation, and Migration Plan).
 # Where the text leaves something open the clause says what was decided.
 343.heartbeats as-specified modes=zookeeper metadata=2.2-IV1
-    By heartbeats a broker tells the controller which state it wants, and learns which it has.
+    A broker's heartbeat says which state it wants; the reply says which state it has.
 343.incarnation-id as-specified error=STALE_BROKER_EPOCH modes=zookeeper metadata=2.2-IV1
     The controller refuses the heartbeat of an earlier incarnation of a broker.
 343.higher-incarnation as-specified modes=zookeeper metadata=2.2-IV1
-    The controller believes a heartbeat that names a higher incarnation than it knows, and takes
-    that for a bounce.
+    The controller accepts a heartbeat with a higher incarnation id than it knows, and treats
+    that as a bounce.
 343.inactive-at-first as-specified modes=zookeeper metadata=2.2-IV1
     A broker that registers is inactive until it sends a heartbeat.
 343.legacy-active as-specified modes=zookeeper metadata=2.2-IV1
-    A broker that registers as one that knows no heartbeats is active all the same.
+    A broker that registers without support for heartbeats is active at once.
 343.fence-silent as-specified modes=zookeeper metadata=2.2-IV1
-    The controller declares a broker inactive whose heartbeats stay out for
+    The controller declares a broker inactive that sends no heartbeat for
     controller.heartbeat.timeout.ms.
 343.fence-itself as-specified modes=zookeeper metadata=2.2-IV1
     A broker that has not reached the controller for broker.heartbeat.timeout.ms fences itself.
 343.refuse-while-fenced as-specified error=NOT_LEADER_OR_FOLLOWER modes=zookeeper metadata=2.2-IV1
     A fenced broker refuses produce, fetches of consumers and followers, metadata and offsets.
 343.stopping as-specified modes=zookeeper metadata=2.2-IV1
-    A broker that wants to stop leads on until others do, and is inactive once it leads nothing.
+    A broker that wants to stop leads until other brokers do; once it leads nothing it is inactive.
 343.failover-keeps-active as-specified modes=zookeeper metadata=2.2-IV1
-    A controller that has just been elected takes every registered broker for active.
+    A controller that has just been elected treats every registered broker as active.
 343.isr-change as-specified modes=zookeeper metadata=2.2-IV1
-    A leader asks the controller for another ISR, and does not write it to ZooKeeper.
+    A leader proposes an ISR to the controller, and does not write it to ZooKeeper.
 343.isr-change-incarnation as-specified error=STALE_BROKER_EPOCH modes=zookeeper metadata=2.2-IV1
-    The controller refuses the IsrChange of any incarnation but the one that it knows.
+    The controller refuses an IsrChange of any incarnation other than the one that it knows.
 343.isr-change-leader as-specified error=NOT_LEADER_OR_FOLLOWER modes=zookeeper metadata=2.2-IV1
-    Only who leads a partition, under its present leader epoch, may change its ISR.
+    Only the leader of a partition, in its current leader epoch, may change its ISR.
 343.isr-change-valid as-specified error=INVALID_REQUEST modes=zookeeper metadata=2.2-IV1
-    The ISR of an IsrChange has the leader in it, and replicas only, each once.
+    The ISR of an IsrChange contains the leader, and only replicas, each once.
 343.active-members as-specified error=INELIGIBLE_REPLICA modes=zookeeper metadata=2.2-IV1
     A broker that is not active may not be in the ISR of an IsrChange.
 343.partition-epoch as-specified error=INVALID_UPDATE_VERSION modes=zookeeper metadata=2.2-IV1
-    An IsrChange names the partition epoch that it was prepared against, and is refused once
-    that is over.
+    An IsrChange has the partition epoch that it is based on, and is refused if that is not
+    the current one.
 # What KIP-704 rejected.
 704.election-epoch alternative modes=kraft
-    In place of the state, keep the leader epoch of the unclean election: the leader recovers
-    while that is the current one.
+    Instead of the state, keep the leader epoch of the unclean election: the leader recovers
+    while that epoch is the current one.
 704.election-boolean alternative modes=kraft
-    In place of an int8 with two states, say true or false: any byte but 0 is true.
+    Instead of an int8 with two states, use a boolean: any byte except 0 is true.
 # What KIP-903 rejected.
 903.bump-leader-epochs alternative modes=kraft
     When a broker registers, bump the leader epoch of every partition it has a replica of.

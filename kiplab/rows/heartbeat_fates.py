@@ -18,7 +18,7 @@ LOOK = (
 
 
 class IdeaFate(msgspec.Struct, frozen=True):
-    """One idea of KIP-343, what became of it, the KIP that brought it (None: nobody did), and the
+    """One idea of KIP-343, what became of it, the KIP that brought it (None: none did), and the
     clause of the ledger that says more.
     """
 
@@ -37,14 +37,14 @@ FATES = (
         "343.12",
     ),
     IdeaFate(
-        "a higher incarnation is believed on the word of a heartbeat",
-        "any other epoch is refused with STALE_BROKER_EPOCH",
+        "a heartbeat with a higher incarnation is accepted",
+        "a heartbeat with any other epoch is refused: STALE_BROKER_EPOCH",
         None,
         "343.30",
     ),
     IdeaFate(
         "a target state in each heartbeat",
-        "two wishes: to be fenced, to be shut down",
+        "two flags: to be fenced, to be shut down",
         631,
         "343.26",
     ),
@@ -55,16 +55,19 @@ FATES = (
         "343.13",
     ),
     IdeaFate(
-        "the controller gives a silent broker up", "broker.session.timeout.ms, 9 s", 631, "343.22"
+        "the controller declares silent brokers inactive",
+        "broker.session.timeout.ms, 9 s",
+        631,
+        "343.22",
     ),
     IdeaFate(
         "a broker that cannot reach the controller fences itself",
-        "a broker that is cut off serves on",
+        "a broker that is cut off keeps serving clients",
         None,
         "343.19",
     ),
     IdeaFate(
-        "leaders ask the controller for an ISR",
+        "leaders propose an ISR to the controller",
         "AlterIsr, from 3.2 on AlterPartition, with a partition epoch",
         497,
         "343.35",
@@ -76,7 +79,7 @@ FATES = (
         "343.66",
     ),
     IdeaFate(
-        "legacy brokers, always active, told by the version of their znode",
+        "legacy brokers, always active, recognised by the version of their znode",
         "the whole cluster moves at one metadata version",
         None,
         "343.64",

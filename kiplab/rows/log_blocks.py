@@ -99,7 +99,7 @@ def side_words(side: LogSide) -> str:
 
 
 def _cell_words(cell: LogCell) -> str:
-    fate = "committed once and lost" if cell.lost else "which the leader has not"
+    fate = "committed once and lost" if cell.lost else "which the leader lacks"
     records = f"{offsets(cell.first, cell.end - 1)} of leader epoch {cell.epoch}"
     return records if cell.has else f"{records}, {fate}"
 

@@ -124,7 +124,7 @@ _MARKS: dict[type, Callable[[Any], _Made] | tuple[MarkKind, str] | tuple[MarkKin
         "{e.producer} gives batch {e.number} of {e.partition} up: {e.exception}",
     ),
     facts.IsrReverted: ("withdrawn", "withdraws its proposal"),
-    facts.IsrStuck: ("withdrawn", "waits with its proposal"),
+    facts.IsrStuck: ("withdrawn", "keeps its proposal, waits"),
     facts.ControllerResigned: ("happened", "controller epoch {e.epoch} takes over"),
     zookeeper_facts.ControllerElected: (
         "elected",
@@ -133,13 +133,13 @@ _MARKS: dict[type, Callable[[Any], _Made] | tuple[MarkKind, str] | tuple[MarkKin
     zookeeper_facts.ControllerStoodDown: ("stood down", "stands down: {e.reason}"),
     zookeeper_facts.ReplicaStopped: (
         "stopped fetching",
-        "does not fetch {e.partition}: {e.reason}",
+        "stops fetching {e.partition}: {e.reason}",
     ),
     zookeeper_facts.CheckpointLost: (
         "checkpoint lost",
         "checkpoint loses {e.partition}: HW {e.high_watermark}",
     ),
-    zookeeper_facts.ShutdownTried: ("not let go", "is not let go: {e.reason}"),
+    zookeeper_facts.ShutdownTried: ("not let go", "may not stop yet: {e.reason}"),
     events.CommittedLost: ("lost", "{offsets} lost"),
     events.PropertyBroken: ("broken", "{e.property}: {e.detail}"),
     events.Happened: ("happened", "{e.text}"),

@@ -208,7 +208,7 @@ _ENTRIES = (
     ),
     Metric(
         name="LeaderCount",
-        counts="partitions that this broker believes to lead",
+        counts="partitions that this broker believes that it leads",
         source="ReplicaManager.leaderPartitionsIterator, 3.2 to 4.3; with ZooKeeper 2.1.1 to 3.4.1",
         with_zookeeper=(2, 1),
         is_counted=lambda _: True,
@@ -216,7 +216,7 @@ _ENTRIES = (
     Metric(
         name="IsrShrinksPerSec",
         kind="meter",
-        counts="smaller ISRs that this broker asked for and was granted, if the answer comes before"
+        counts="smaller ISRs that this broker proposed and got accepted, if the answer comes before"
         " the metadata; not those that the controller makes by itself",
         source="PendingShrinkIsr.notifyListener, 3.3 to 4.1; in 3.2 and from 4.2 on"
         " Partition.handleAlterPartitionUpdate",
@@ -225,7 +225,7 @@ _ENTRIES = (
     Metric(
         name="IsrExpandsPerSec",
         kind="meter",
-        counts="larger ISRs that this broker asked for and was granted, if the answer comes before"
+        counts="larger ISRs that this broker proposed and got accepted, if the answer comes before"
         " the metadata",
         source="PendingExpandIsr.notifyListener, 3.3 to 4.1; in 3.2 and from 4.2 on"
         " Partition.handleAlterPartitionUpdate",
@@ -234,7 +234,7 @@ _ENTRIES = (
     Metric(
         name="FailedIsrUpdatesPerSec",
         kind="meter",
-        counts="ISRs that this broker asked for and was not granted",
+        counts="ISRs that this broker proposed and the controller did not accept",
         source="Partition.handleAlterPartitionError, 3.2 to 4.3",
         marked=_failed,
     ),
@@ -251,7 +251,7 @@ _ENTRIES = (
         name="PreferredReplicaImbalanceCount",
         bean=KAFKA_CONTROLLER,
         since=(3, 0),
-        counts="partitions that their first replica does not lead",
+        counts="partitions whose leader is not their first replica",
         source="ControllerMetricsChanges.handlePartitionChange, 3.5 to 4.3; in 3.3 and 3.4"
         " ControllerMetricsManager, in 3.2 ReplicationControlManager.replay",
         total=lambda truth: sum(p.leader != p.replicas[0] for p in truth.partitions),
@@ -289,7 +289,7 @@ _ENTRIES = (
         name="ActiveControllerCount",
         bean=KAFKA_CONTROLLER,
         counts="1 on the active controller, 0 on the others; their sum, which stays 1 while another"
-        " one takes over within a step",
+        " controller takes over within a step",
         source="QuorumControllerMetrics.setActive, 3.2 to 4.3",
         total=lambda _: 1,
     ),

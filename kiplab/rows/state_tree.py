@@ -301,7 +301,7 @@ _SHORT: dict[type, Callable[[Any], str]] = {
         f"{len(producer.batches)} batch{'es' * (len(producer.batches) != 1)} not acknowledged"
     ),
     Batch: lambda batch: plural(batch.count, "record"),
-    Contact: lambda known: f"heard of under broker epoch {known.epoch}",
+    Contact: lambda known: f"seen under broker epoch {known.epoch}",
     HeartbeatState: lambda known: "fenced" if known.fenced else "unfenced",
     broker_state.Volatile: lambda process: (
         f"{process.lifecycle}, broker epoch {process.epoch if process.epoch >= 0 else 'none'}"

@@ -15,7 +15,7 @@ LABELS = {
     "Controller.next_offset": "next metadata offset",
     "Controller.heartbeats": "broker heartbeats",
     "Controller.contacts": "contacts under a broker epoch",
-    "Controller.checks_from_ms": "looks for silent brokers from (ms)",
+    "Controller.checks_from_ms": "checks for silent brokers from (ms)",
     "Controller.active_since_ms": "active since (ms)",
     "Contact.epoch": "broker epoch",
     "Registration.epoch": "broker epoch",
@@ -35,7 +35,7 @@ LABELS = {
     "Volatile.items": "pending AlterPartition",
     "Volatile.in_flight": "AlterPartition on its way",
     "Volatile.controller": "controller it believes in",
-    "Volatile.controller_epoch": "highest controller epoch it has heard of",
+    "Volatile.controller_epoch": "highest controller epoch it has received",
     "Volatile.control_plane": "controller on it",
     "Volatile.session": "session with ZooKeeper",
     "Volatile.checkpoints": "checkpoints high watermarks",
@@ -60,14 +60,14 @@ LABELS = {
     "MetadataUpdate.offset": "last metadata offset",
     "FetchRequest.replica_epoch": "broker epoch",
     "FetchRequest.leader_epoch": "current leader epoch",
-    "FetchResponse.diverging": "logs part at",
+    "FetchResponse.diverging": "logs diverge at",
     "Message.request": "answers",
     "Observed.isr_epochs": "incarnations that caught up into the ISR",
     "Observed.damaged": "ISR members that died without the committed records",
     "Observed.excused": "durability no longer promised",
     "Observed.unclean_epoch": "since the last unclean election",
     "UncleanLeaderEpoch.epoch": "leader epoch",
-    "UncleanLeaderEpoch.consumed": "given to consumers while RECOVERING",
+    "UncleanLeaderEpoch.consumed": "read by consumers while RECOVERING",
     "Consumer.position": "next offset",
     "Consumer.last_epoch": "leader epoch of the last record it read",
     "Consumer.leader": "leader it believes in",
@@ -105,14 +105,14 @@ LABELS = {
 
 NOTES = {
     "observed": "no node knows this",
-    "Controller.heartbeats": "only the sitting controller knows them",
-    "Controller.contacts": "who was heard of under its epoch has a session",
+    "Controller.heartbeats": "only the active controller knows them",
+    "Controller.contacts": "a broker seen under its epoch has a session",
     "Broker.durable": "survives a crash",
     "Broker.process": "gone with a crash",
     "Volatile.image": "what it believes; it may be late",
     "Volatile.control_plane": "only one of them is the controller",
-    "ZooKeeperController.live": "a cache: ZooKeeper may know better",
-    "ZooKeeperController.partitions": "a cache: ZooKeeper may know better",
+    "ZooKeeperController.live": "a cache: ZooKeeper may have newer values",
+    "ZooKeeperController.partitions": "a cache: ZooKeeper may have newer values",
 }
 """A note on a field besides its value."""
 
@@ -134,7 +134,7 @@ LEFT_OUT = {
     "SetPartitionStateResponse.partition_epoch": "the thread that asked waits for it",
     "TextZnode.text": "only comparisons with a real ZooKeeper write such znodes",
     "Message.receiver": "in the message's own line",
-    "Message.receiver_incarnation": "a message to an incarnation that is over never arrives anyway",
+    "Message.receiver_incarnation": "a message to an earlier incarnation never arrives",
 }
 """Fields that are not shown, and why."""
 

@@ -13,7 +13,7 @@ from .snapshots import Snapshot
 
 _ENDS = {
     **{verb_of(move): move.ends for move in get_args(moves.AboutMessage)},
-    "release": "is let go",
+    "release": "is released",
 }
 _CRASHES = {"replaced": "dies, disk replaced", "tail-lost": "dies, tail lost", "kept": "crashes"}
 
@@ -57,7 +57,7 @@ def _fetch(statement: Statement, events: Sequence[Event]) -> str:
     proposed = next((e for e in events if isinstance(e, facts.IsrProposed)), None)
     caught_up = any(isinstance(e, facts.Fetched) and e.caught_up for e in events)
     if caught_up and proposed is not None and int(follower) in proposed.isr:
-        return f"{who} catches up, broker {proposed.node} asks to add it"
+        return f"{who} catches up, broker {proposed.node} proposes it"
     return f"{who} catches up" if caught_up else f"{who} fetches"
 
 
@@ -80,7 +80,7 @@ _FATES: dict[type, str] = {
     facts.BatchRequeued: "requeues its batch",
     facts.BatchFailed: "gives its batch up",
     facts.BatchWaits: "waits for the followers",
-    facts.BatchQueued: "keeps a batch back",
+    facts.BatchQueued: "keeps a batch",
 }
 
 
@@ -152,11 +152,11 @@ _LABELS: dict[str, Callable[[Statement, Sequence[Event]], str]] = {
     "refresh": _refresh,
     "reset": lambda s, _: f"{_consumer(s)} goes to the {s.arg('to')} offset",
     "declare-inactive": _saying("the controller misses broker {0}'s heartbeats"),
-    "fence-itself": _saying("broker {0} misses the controller"),
+    "fence-itself": _saying("broker {0} cannot reach the controller"),
     "end-transaction": lambda s, _: (
         f"transaction {'committed' if s.words[1] == 'commit' else 'aborted'}"
     ),
-    "elect": lambda s, _: "unclean election" if s.arg("unclean") == "yes" else "election asked for",
+    "elect": lambda s, _: "unclean election" if s.arg("unclean") == "yes" else "election requested",
     "configure": lambda s, _: (
         f"unclean election {'on' if s.arg('unclean-leader-election') == 'yes' else 'off'}"
         f" for {s.words[0]}"

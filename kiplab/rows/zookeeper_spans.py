@@ -39,7 +39,7 @@ def taken_for(
         text = f"still registered as czxid {registration.epoch}: the session lasts"
         yield ("registered", ""), Reading(str(registration.epoch), text)
     if node.process is not None and _is_passed_over(node.id, node.process, shot.cluster):
-        text = "never elected: the controller takes it for shutting down"
+        text = "never elected: the controller treats it as shutting down"
         yield ("passed over", ""), Reading("yes", text)
 
 

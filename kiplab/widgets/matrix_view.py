@@ -113,7 +113,7 @@ class MatrixView:
             f"{story_html(rows)}"
             f'<div style="overflow:auto" tabindex="0" role="region" aria-label="table">'
             f"{table_html(rows)}</div></details>"
-            "<p>Take it in hand: <code>kiplab.Lab(token)</code>, with this token:"
+            "<p>Open it in a Lab: <code>kiplab.Lab(token)</code>, with this token:"
             f'<br><code style="overflow-wrap:anywhere">{token}</code></p></div>'
         )
 

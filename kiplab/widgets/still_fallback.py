@@ -12,8 +12,8 @@ from .elements.surface import Surface
 
 LIVE = "kiplab-live"
 """The class of a live panel: where there is one, its style sheet hides the still picture."""
-AGAIN = "To take this in hand, run the cells from the top: what you locked in is kept."
-NOTE = "The lab as this cell opened it. To take it in hand, run the cell again."
+AGAIN = "To use this, run the cells from the top: your answers are kept."
+NOTE = "The lab as this cell opened it. To use it, run the cell again."
 _CHILD = ".jp-OutputArea-child"
 # What the widget's place says without a kernel, "Error displaying widget", helps nobody.
 _HIDE_ERROR = (
@@ -106,7 +106,7 @@ not waiting behind one.
 """
 LATE_CHECKS = 60
 """How many more checks, PATIENCE apart, follow once no answer is expected."""
-LOST = "This panel has not come to this page. Run this cell again."
+LOST = "This panel was not loaded. Run this cell again."
 
 
 class ShownAgain:

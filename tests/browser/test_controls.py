@@ -117,7 +117,7 @@ def test_jumps_lead_to_the_steps_worth_seeing(hands: Hands) -> None:
 def test_a_broken_property_leads_to_where_it_broke(hands: Hands) -> None:
     hands.at(11)
     hands.press(PROPERTIES)
-    expect(hands.lab).to_contain_text("Whoever leads has every record that was ever committed.")
+    expect(hands.lab).to_contain_text("Every leader has every record that was ever committed.")
     for label, step in (
         ("■ no committed record lost: broken at step 8 (not promised)", 8),
         ("■ electable holds committed: broken at step 6 (not promised)", 6),

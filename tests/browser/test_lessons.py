@@ -370,7 +370,7 @@ WALKS = (
         link=("why", "step 8", "Step 8 of"),
         answered=(
             ("incarnations", "metadata-heartbeat as 900: accepted"),
-            ("fates", "a broker that is cut off serves on"),
+            ("fates", "a broker that is cut off keeps serving clients"),
         ),
         compared=(("real-kafka", "Engine and Kafka agree: True"),),
     ),

@@ -84,7 +84,7 @@ def test_its_life_is_that_of_its_process(world: Cluster) -> None:
 def test_a_message_that_no_such_node_gets_is_refused_with_the_reason(world: Cluster) -> None:
     asked = messages.ElectLeadersRequest(unclean=False, partitions=("orders-0",))
     said = impossible_moves.why_not(world, moves.RawRequest(ids.CLIENT, HERE, asked))
-    assert said == "elect-leaders is nothing to send to controller on broker 1: it asks nobody"
+    assert said == "elect-leaders cannot be sent to controller on broker 1: it asks nobody"
 
 
 # --- its own timers -----------------------------------------------------------------------------

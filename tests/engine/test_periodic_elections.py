@@ -152,7 +152,7 @@ def test_what_is_planned_is_held_although_the_reason_is_gone() -> None:
     [
         ("kafka 3.8", "elect-unclean", "KAFKA-12670"),
         ("kafka 3.9", "balance-leaders", "auto.leader.rebalance.enable is off"),
-        ("timed\nkafka 3.9", "elect-unclean", "nothing is planned"),
+        ("timed\nkafka 3.9", "elect-unclean", "has scheduled no check"),
     ],
 )
 def test_a_task_that_the_controller_does_not_have(header: str, line: str, reason: str) -> None:

@@ -230,4 +230,4 @@ def test_with_a_clock_a_batch_fails_after_delivery_timeout_ms() -> None:
 
 def test_with_a_clock_nobody_sends_before_it_is_time() -> None:
     here, _ = timed("produce orders-0 count=3 producer=shop\n", isr="1", wanted=3)
-    assert "until 100 ms" in (why_not(here, RESEND) or "")
+    assert "at 100 ms" in (why_not(here, RESEND) or "")

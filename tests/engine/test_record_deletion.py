@@ -157,7 +157,7 @@ def test_a_client_needs_a_broker_that_runs_a_partition_that_is_and_an_offset() -
     assert "no broker 9" in (why_not(here, delete(1, BROKER_9)) or "")
     assert "0 or more" in (why_not(here, delete(-1)) or "")
     assert "no partition" in (why_not(here, moves.DeleteRecords("clicks-0", BROKER_1)) or "")
-    assert "nobody to ask" in (why_not(here, delete(1, BrokerId(-1))) or "")
+    assert "no broker to send it to" in (why_not(here, delete(1, BrokerId(-1))) or "")
     down = step(here, moves.Crash(BROKER_1)).cluster
     assert "down" in (why_not(down, delete(1)) or "")
 

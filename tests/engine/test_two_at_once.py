@@ -72,7 +72,7 @@ def test_one_after_the_other_each_is_judged_and_written_down_by_itself() -> None
 @pytest.mark.parametrize(("one", "other"), [(OLD, OLD), (OLD, MessageName(*OLD[:3], 9))])
 def test_it_takes_two_that_are_in_flight(one: MessageName, other: MessageName) -> None:
     reason = impossible_moves.why_not(before_the_race(), moves.Race(one, other)) or ""
-    assert reason.startswith(("it takes two to race", "fetch #9 from broker 2"))
+    assert reason.startswith(("a race needs two messages", "fetch #9 from broker 2"))
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_it_takes_two_that_are_in_flight(one: MessageName, other: MessageName) -
                 "deliver fetch from=1",
                 "race alter-partition from=1 with=2",
             ),
-            "only two fetches race: whatever else arrives is done with before the next",
+            "only two fetches race: every other message is processed before the next",
         ),
     ],
 )
@@ -108,7 +108,7 @@ def test_a_line_that_cannot_be_done_says_why(lines: tuple[str, ...], said: str) 
 def test_two_fetches_of_one_broker_for_two_partitions_share_nothing() -> None:
     header = HEADER.replace("replicas=2,1,3 isr=2 leader=2", "replicas=1,2,3 isr=1 leader=1")
     lines = "fetch 2\nfetch 3\ndeliver fetch from=3\nrace fetch from=2 with=3"
-    with pytest.raises(PlayError, match=r"they ask for \S+ and \S+, which share nothing"):
+    with pytest.raises(PlayError, match=r"they are about \S+ and \S+, which share no state"):
         run_play(parse(f"{header}{lines}"))
 
 

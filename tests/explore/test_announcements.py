@@ -147,7 +147,7 @@ def test_a_line_in_a_notebook_says_how_to_stop(monkeypatch: pytest.MonkeyPatch) 
     assert tell is not None
     tell(Progress(states=5_000, transitions=9, depth=7, frontier=40, seconds=1.0, rate=9.0))
     assert put == [
-        "5,000 states, 40 to look at, 7 steps deep, 9 transitions/s;"
+        "5,000 states, 40 to check, 7 steps deep, 9 transitions/s;"
         " interrupt the kernel to stop and keep this"
     ]
 

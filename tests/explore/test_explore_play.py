@@ -171,7 +171,7 @@ def test_a_play_that_the_level_cannot_speak_of(tmp_path: Path, header: str, said
 
 def test_limits_end_a_search_as_unfinished() -> None:
     few = explore("isr-two-of-three", states=500)
-    assert (few.verdict, few.stopped) == ("unfinished", "it was to look at 500 states at most")
+    assert (few.verdict, few.stopped) == ("unfinished", "its limit of 500 states was reached")
     assert few.frontier > 0
     assert "states were not" in few.sentence
     small = explore("isr-two-of-three", memory_mb=1)
@@ -179,7 +179,7 @@ def test_limits_end_a_search_as_unfinished() -> None:
     ended = explore("isr-two-of-three", cancel=lambda: True)
     assert (ended.verdict, ended.stopped) == ("unfinished", "it was cancelled")
     late = explore("isr-two-of-three", seconds=0)
-    assert late.stopped == "it was to take 0 s at most"
+    assert late.stopped == "its limit of 0 s was reached"
 
 
 def test_progress_is_told() -> None:

@@ -236,7 +236,7 @@ def test_a_property_of_another_mode_is_no_question() -> None:
     [
         ("kafka-14139", "has no ZooKeeper"),
         ("343-two-leaders", "KIP-343"),
-        ("380-session-id", "takes session ids for generations"),
+        ("380-session-id", "uses session ids as broker epochs"),
     ],
 )
 def test_what_it_cannot_speak_of_it_refuses(name: str, problem: str) -> None:
@@ -267,7 +267,7 @@ def test_the_command_says_what_it_has_proved_and_within_which_bounds(
         " shutdowns, 1 crash, 0 sessions that end although their brokers run and 0 preferred"
         " elections): At rest, a leader that is up knows that it leads."
     )
-    assert "All 10 states were looked at." in said
+    assert "All 10 states were checked." in said
     assert "no shutdown was possible" in said
 
 

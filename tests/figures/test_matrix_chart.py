@@ -50,7 +50,7 @@ def _made_up(n: int, off: frozenset[str]) -> Cell:
         seconds=2.0,
         play=None,
         features="3.5",
-        stopped="it was to take 2 s at most" if verdict == "unfinished" else "",
+        stopped="its limit of 2 s was reached" if verdict == "unfinished" else "",
     )
 
 
@@ -105,7 +105,7 @@ def test_every_word_can_be_read(large: Matrix, width: int, theme: str) -> None:
 
 def test_the_picture_says_what_it_is_about(small: Matrix) -> None:
     said_so = " ".join(texts(matrix_chart.matrix_figure(small))).replace("<br>", " ")
-    assert "841, 903 and 497.maximal-isr suffice; every part of that fails" in said_so
+    assert "841, 903 and 497.maximal-isr suffice; every proper subset of them fails" in said_so
     assert "as specified" in said_so
     assert "A bar spans the columns or rows where its guard is off" in said_so
     assert "loss in N steps" not in said_so  # nothing of that kind is in the picture

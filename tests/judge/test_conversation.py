@@ -313,5 +313,5 @@ def test_what_no_controller_answers_cannot_be_asked(both: Both) -> None:
         leader_epoch=ids.LeaderEpoch(0),
         offset=ids.Offset(0),
     )
-    with pytest.raises(UnspokenError, match="FetchRequest is nothing to ask a controller"):
+    with pytest.raises(UnspokenError, match="FetchRequest is not a request to a controller"):
         call_of(fetch, both.kafka.schemas, both.kafka.topics)

@@ -85,8 +85,8 @@ def test_a_leader_that_asks_for_nobody_parts_and_sends_nothing() -> None:
     both = led(fenced, "3.5", "3.5", off=("841.leader-skips-fenced", "903.leader-epoch"))
     first = next(line for line in both.lines if not line.agree)
     assert first.play.startswith("fetch 3")
-    assert any("asks for ISR" in said for said in first.kafka)
-    assert not any("asks for ISR" in said for said in first.engine)
+    assert any("proposes ISR" in said for said in first.kafka)
+    assert not any("proposes ISR" in said for said in first.engine)
 
 
 def test_a_leader_that_refuses_answers_nothing_else() -> None:
@@ -123,9 +123,9 @@ def test_what_is_kafkas_own_is_marked() -> None:
     [
         ("upgrade 2 kafka=3.6", "broker 2 is up: let it stop, upgrade it, and start it"),
         ("upgrade all kafka=3.6", "broker 1 is up"),
-        ("delete-records orders-0 before=2", "a real broker takes no such turn here"),
+        ("delete-records orders-0 before=2", "a real broker does not do that here"),
         (f"produce orders-0 count={live_kafka.RECORDS_MAX + 1} acks=1", "10,001 are too many"),
-        ("produce orders-0 count=1 transaction=open", "is told of no transaction"),
+        ("produce orders-0 count=1 transaction=open", "receives no transaction"),
     ],
 )
 def test_what_no_real_leader_can_be_told_is_named_with_its_line(line: str, why: str) -> None:

@@ -75,7 +75,7 @@ def test_lab_01_the_words_of_its_lab_have_log_ends_and_high_watermarks() -> None
 
 def test_lab_01_from_a_fetch_the_leader_learns_what_the_follower_had_before_it() -> None:
     """Schedule F with a second round each is schedule A."""
-    heard = r"broker 1 hears that broker 2 has orders-0 up to offset (\d+)"
+    heard = r"broker 1 learns that broker 2 has orders-0 up to offset (\d+)"
     assert re.findall(heard, kiplab.Run(schedule("F")).text()) == ["100"]
     assert re.findall(heard, kiplab.Run(schedule("A")).text()) == ["100", "110"]
     twice = f"{format_play(schedule('F').play)}fetch 2\nfetch 3\n"

@@ -37,7 +37,7 @@ def test_a_copy_whose_answer_is_lost_takes_no_other_answer_with_it() -> None:
 
 def test_the_dead_send_nothing_twice() -> None:
     lines = "hold alter-partition\nsend alter-partition from=1\ncrash 1\nduplicate alter-partition"
-    with pytest.raises(ValueError, match="the process that sent it is gone"):
+    with pytest.raises(ValueError, match="the process that sent it no longer runs"):
         run_play(parse(HEAD + lines))
 
 

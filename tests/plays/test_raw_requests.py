@@ -113,7 +113,7 @@ def test_a_recovery_state_that_is_none_costs_the_controller_its_epoch() -> None:
     )
     assert truth(stage.cluster).controller_epoch == 2
     told = transcript(stage)
-    assert "the controller of epoch 1 resigns: alter-partition ended in an exception" in told
+    assert "of epoch 1 resigns: alter-partition ended in an unexpected exception" in told
     assert "recovery state: request 7, here 0 or 1" in told
 
 

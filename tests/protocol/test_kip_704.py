@@ -277,7 +277,7 @@ def test_704_57_a_refused_follower_asks_again() -> None:
         (
             "hold alter-partition\nfinish-recovery orders-0\nfinish-recovery orders-0",
             ("704.specified",),
-            "has said so already, and waits for the controller's answer",
+            "has reported it already, and waits for the controller's reply",
         ),
         ("crash 2\nfinish-recovery orders-0", ("704.specified",), "broker 2 is down"),
         ("crash 2\nexpire 2\nfinish-recovery orders-0", ("704.specified",), "has no leader"),

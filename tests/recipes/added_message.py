@@ -115,7 +115,7 @@ def test_it_is_not_sent_where_nobody_answers_it() -> None:
     body: Any = here.messages[-1].body
     nowhere = moves.RawRequest(BrokerId(2), BrokerId(-10), body)
     assert why_not(here, nowhere) == (
-        "list-offsets is nothing to send to controller: logs are on brokers"
+        "list-offsets cannot be sent to controller: logs are on brokers"
     )
 
 

@@ -98,7 +98,7 @@ def test_marks_name_deaths_and_what_they_took(lossy: Rows) -> None:
 def test_labels_are_short_and_human(lossy: Rows) -> None:
     assert [m.label for m in lossy.moments] == [
         "start",
-        "broker 2 catches up, broker 1 asks to add it",
+        "broker 2 catches up, broker 1 proposes it",
         "broker 2 dies, disk replaced",
         "session of broker 2 expires",
         "broker 2 registers",

@@ -48,7 +48,7 @@ def test_what_is_missing_for_the_promise_is_named() -> None:
     assert said is not None
     assert said.startswith("rules of KIP-903 are off (903.")
     assert "903.controller-epoch" in said
-    assert "Not promised here, because rules of KIP-903" in by_id(at(6))[STALE].words
+    assert "Not promised in this run, because rules of KIP-903" in by_id(at(6))[STALE].words
 
 
 def test_with_903_it_holds_and_is_promised() -> None:
@@ -143,4 +143,4 @@ def test_words_are_on_hover_and_in_a_drawer(hands: Hands) -> None:
     strip.drawer.toggle.value = True
     for found in properties_of(IN_KRAFT):
         assert found.sentence in strip.text.value
-    assert "Not promised here, because rules of KIP-903" in strip.text.value
+    assert "Not promised in this run, because rules of KIP-903" in strip.text.value

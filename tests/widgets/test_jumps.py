@@ -90,7 +90,7 @@ def follow(lab: Lab, step: int) -> None:
 def test_a_link_leads_to_its_step_stops_a_player_and_the_note_says_so(lab: Lab) -> None:
     follow(lab, 6)
     assert lab.playback.at == 6
-    assert "This is step 6, which the text speaks of." in lab.note.value
+    assert "This is step 6, which the text names." in lab.note.value
     assert "Step 6 of 11" in lab.verdict.value
     lab.transport.play.click()
     follow(lab, 3)

@@ -41,15 +41,15 @@ WITHOUT_EFFECT: dict[str, str] = {
     "841.active-leader": _NO_SHUTDOWN,
     "903.fetch-epoch": "It is compiled as what it does: the Fetch version (FETCH_SAYS_LIFE).",
     "kafka-15021.committed-without-ineligible": (
-        "Without a clock a high watermark waits for nobody outside the ISR, whoever it is."
+        "Without a clock a high watermark waits for no replica outside the ISR."
     ),
     "kafka-15221.stale-fetch": (
-        "A fetch and its answer are one action, so that no fetch outlives who sent it."
+        "A fetch and its answer are one action, so that no fetch outlives its sender."
     ),
     "kafka-15221.locked-state": "A fetch and its answer are one action: no other comes in between.",
-    "320.validated-position": "Who reads is no part of this level.",
+    "320.validated-position": "Consumers are no part of this level.",
     "631.heartbeat-epoch": (
-        "A heartbeat and its answer are one action, and only who is registered has it."
+        "A heartbeat and its answer are one action, and only a registered broker sends it."
     ),
     "kafka-12670.unclean-by-config": _NO_UNCLEAN,
 }

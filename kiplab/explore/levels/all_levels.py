@@ -41,7 +41,7 @@ def _problems(cluster: Cluster, level: str) -> Iterator[tuple[str, str]]:
     names = [p.name for p in truth(cluster).partitions]
     if len(names) != 1:
         there = f"{len(names)} ({', '.join(names) or 'none'})"
-        problem = f"the search looks at one partition, and the play has {there}"
+        problem = f"the search covers one partition, and the play has {there}"
         yield problem, "a play with one `topic` line"
     if level == "cluster":
         return
@@ -140,7 +140,7 @@ CLUSTER = table.Level(
         table.Bound("crashes", 1, "crash", "crashes", 600, 150),
         table.Bound("fences", 0, *table.SPURIOUS, 300, 90),
         table.Bound("shutdowns", 0, "controlled shutdown", "controlled shutdowns", 350, 90),
-        table.Bound("lags", 0, "look for members that lag", "looks for members that lag", 5, 3),
+        table.Bound("lags", 0, "check for members that lag", "checks for members that lag", 5, 3),
         table.Bound("races", 0, "pair of fetches at once", "pairs of fetches at once", 1.2, 1.2),
     ),
     smallest=1_100,

@@ -59,19 +59,19 @@ QUEUED = tuple(messages.KINDS[body] for body in get_args(QueuedRequest))
 
 # --- messages -------------------------------------------------------------------------------------
 
-_GOES_ON = "All that it does is to let the next request go, and that waits as well as it would."
+_GOES_ON = "It only lets the next request go, and that request can wait itself."
 AT_ONCE: Mapping[type, str] = {
     messages.LeaderAndIsrResponse: _GOES_ON,
     messages.UpdateMetadataResponse: _GOES_ON,
     messages.StopReplicaResponse: _GOES_ON,
-    messages.ElectLeadersRequest: "That it comes late is that it is asked for late.",
-    messages.ElectLeadersResponse: "Nobody waits for it.",
+    messages.ElectLeadersRequest: "A late request is the same as a late action of the client.",
+    messages.ElectLeadersResponse: "No node waits for it.",
 }
 """Messages that arrive within the action that sends them."""
 
-NO_DATA = "Nobody writes, fetches or reads."
+NO_DATA = "No record is written, fetched or read at this level."
 """Why much of what a broker does is no part of this level."""
-_ISR_SHRINKS = "Nobody fetches or looks at the clock: no leader has a reason to change an ISR."
+_ISR_SHRINKS = "No broker fetches or reads a clock: no leader has a reason to change an ISR."
 _KRAFT = "Only KRaft's brokers send it, or its controller."
 NEVER_SENT: Mapping[type, str] = {
     messages.FetchRequest: NO_DATA,
@@ -118,7 +118,7 @@ NOT_ASKED: Mapping[str, str] = {
     "704.aborts-transactions": NO_DATA,
     "zookeeper.controller-epoch": "There is one controller, and no request of an earlier one.",
     "kafka-9839.newer-epoch": (
-        "A process that registers anew knows its epoch in the same action: no request names a later"
+        "A process that registers again knows its epoch in the same action: no request has a later"
         " one."
     ),
     **{
@@ -139,14 +139,14 @@ def _admit(cluster: Cluster) -> Cluster:
     if controller_of(cluster) is None:
         raise PlayError(
             "no broker is the controller as the play begins",
-            expected="a broker that is up: level zookeeper is about what its controller asks",
+            expected="a broker that is up: level zookeeper is about the controller's requests",
         )
     if type(state_of(cluster, _controller(cluster))) is not ZooKeeperController:
-        problem = "its controllers are told by heartbeats who lives (KIP-343)"
+        problem = "its controllers learn from heartbeats which brokers live (KIP-343)"
         raise PlayError(problem, expected="no level explores that; a play can show it")
     if "380.session-id" in cluster.features.active(_controller(cluster)):
-        problem = "380.session-id takes session ids for generations"
-        raise PlayError(problem, expected="level zookeeper only counts in which order they come")
+        problem = "380.session-id uses session ids as broker epochs"
+        raise PlayError(problem, expected="level zookeeper only knows the order of sessions")
     # Who reads and writes is no part of this level.
     return normal(replace(cluster, consumers=(), producers=()))
 

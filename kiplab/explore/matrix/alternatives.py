@@ -78,7 +78,7 @@ class Alternative(msgspec.Struct, frozen=True):
         return (
             f"{self.name}: it holds, and costs {epochs} leader epoch{'s' * (epochs != 1)} and"
             f" {fetches} refused fetch{'es' * (fetches != 1)}: replication to a replica that did"
-            " nothing stops until it has heard of the new epoch."
+            " nothing stops until it has received the new epoch."
         )
 
 
@@ -181,8 +181,8 @@ def _ways() -> list[tuple[str, str | None, str]]:
     chosen = {GUARDS[id].kip for id in named(INSTEAD_OF)}
     rejected = [g for g in GUARDS.values() if g.kind in _IN_ITS_PLACE and g.kip in chosen]
     return [
-        ("nothing", None, "Nobody asks which incarnation of a broker a request speaks of."),
-        ("KIP-903", INSTEAD_OF, "A proposed ISR names the broker epochs that were fetched with."),
+        ("nothing", None, "No check compares the incarnation of a broker."),
+        ("KIP-903", INSTEAD_OF, "A proposed ISR has the broker epochs of the last fetches."),
         *((g.id, g.id, g.clause) for g in rejected),
     ]
 

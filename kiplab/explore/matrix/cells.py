@@ -156,11 +156,11 @@ class Matrix(msgspec.Struct, frozen=True):
             base = (
                 f"The base is Kafka {self.base}: as specified. A proposed ISR counts until it is"
                 " decided (our reading of KIP-497), which Kafka as built forgets when metadata"
-                " comes late."
+                " arrives late."
             )
         else:
             base = (
-                f"The base is Kafka {self.base}: as built. Metadata that comes late can undo a"
+                f"The base is Kafka {self.base}: as built. Metadata that arrives late can undo a"
                 " proposed ISR there, a hole that none of these guards closes."
             )
         whole = self.cells[0].features
@@ -185,9 +185,9 @@ class Matrix(msgspec.Struct, frozen=True):
         if not self.minimal and not self.perhaps_minimal:
             yield "No set of these guards was proved to suffice."
         for on in self.minimal:
-            yield f"{_enough(on)}; every part of that fails." if on else f"{_enough(on)}."
+            yield f"{_enough(on)}; every proper subset of them fails." if on else f"{_enough(on)}."
         for on in self.perhaps_minimal:
-            yield f"{_enough(on)}; whether less does is not known."
+            yield f"{_enough(on)}; whether fewer guards suffice is not known."
         if self.redundant:
             are = "is" if len(self.redundant) == 1 else "are"
             yield f"Within these bounds {listed(self.redundant)} {are} never needed."

@@ -93,7 +93,7 @@ class Explored(msgspec.Struct, frozen=True):
             proved = " ".join(PROPERTIES[id].sentence for id in self.properties)
             return (
                 f"Proved for these bounds ({within}): {proved}"
-                f" All {self.states:,} states were looked at."
+                f" All {self.states:,} states were checked."
             )
         if self.violated is not None:
             count = len(self.path)
@@ -103,7 +103,7 @@ class Explored(msgspec.Struct, frozen=True):
             return f"Refuted ({within}): {self.violated} breaks {way}{less}. It says: {broken}."
         return (
             f"Not finished ({within}): {self.stopped}. Nothing broke in {self.states:,} states;"
-            f" everything up to {self.depth} steps was looked at, and {self.frontier:,} known"
+            f" everything up to {self.depth} steps was checked, and {self.frontier:,} known"
             " states were not."
         )
 

@@ -148,7 +148,7 @@ class PartialCluster(Cluster, frozen=True):
     @property  # type: ignore[misc]
     def observed(self) -> NoReturn:
         """Raises UnforeseenError."""
-        raise UnforeseenError("a rule looks at what the observer knows, which no node can know")
+        raise UnforeseenError("a rule reads what the observer knows, which no node can know")
 
 
 _CONTROLLER: Any = Cluster.__dict__["controller"]

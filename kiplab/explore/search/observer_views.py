@@ -27,7 +27,7 @@ class View(msgspec.Struct, frozen=True, cache_hash=True):
 
     def __getattr__(self, name: str) -> NoReturn:
         raise UnforeseenError(
-            f"the observer looks at {name!r}, which {type(self).__name__} does not show: give it"
+            f"the observer reads {name!r}, which {type(self).__name__} does not show: give it"
             f" that field in {__name__}"
         )
 

@@ -79,7 +79,7 @@ def question_about(
     properties = _properties(property, level_found, features)
     for id in (id for id, _ in features.overrides if id in level_found.unasked):
         raise ExploreError(
-            f"no rule asks for {id} at level {level}, so that a search would say nothing about it:"
+            f"no rule reads {id} at level {level}, so that a search would say nothing about it:"
             f" {level_found.unasked[id]}"
         )
     if engine not in ENGINES:

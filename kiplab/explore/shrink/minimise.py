@@ -58,7 +58,7 @@ class Minimised(msgspec.Struct, frozen=True):
         taken = f"{self.lines} line{'s' * (self.lines != 1)} of {self.lines + self.dropped}"
         kept = f"{taken} are enough to break {self.violated}"
         if not self.minimal:
-            return f"{kept}; {self.tries:,} attempts were not enough to look for fewer."
+            return f"{kept}; {self.tries:,} attempts were not enough to search for fewer."
         return f"{kept}, and none of them can be left out ({self.tries:,} attempts)."
 
     def report(self) -> dict[str, Any]:

@@ -238,7 +238,7 @@ def _say_fence(panel: Panel, span: SpanRow) -> None:
 _POWER = {
     "shutting down": ("muted", ("shutting down", "shuts down", "")),
     # A process that runs, and that the controller takes for one that shuts down.
-    "passed over": ("gone", ("never elected: taken for shutting down", "never elected", "")),
+    "passed over": ("gone", ("never elected: treated as shutting down", "never elected", "")),
 }
 
 

@@ -125,7 +125,7 @@ def _standing(panel: Panel, span: SpanRow) -> Iterator[str]:
     since, *cause = _lasting(panel, span)
     yield f"{span.text}: {since}"
     if "not told" in span.flags:
-        yield "the broker itself does not know this number: before Kafka 2.2 nobody tells it"
+        yield "the broker itself does not know this number: before Kafka 2.2 it does not receive it"
     by = _DECIDES.get(span.value) or _DECIDES.get(span.track)
     if panel.lanes.zookeeper is not None:
         by = _DECIDES_IN_ZOOKEEPER.get(span.track, by)
@@ -142,12 +142,12 @@ _DECIDES_IN_ZOOKEEPER = {
     "role": "the state in ZooKeeper",
 }
 _DECIDES = {
-    "proposed": "nobody yet: its leader has asked",
-    "believes": "nobody: it has not heard of its successor",
+    "proposed": "no node yet: its leader has proposed it",
+    "believes": "no node: it does not know its successor",
     "role": "the controller",
     "uptime": "the controller",
     "fenced": "the controller",
-    "shutting down": "the broker, the controller agrees",
+    "shutting down": "the broker; the controller agrees",
 }
 
 

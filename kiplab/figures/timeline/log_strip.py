@@ -3,7 +3,7 @@ each leader epoch with its number and hatch, what the leader has not struck thro
 
 Beside the lanes there is a bar for each broker, at its lane, as the logs are at one moment. Below
 the axis of a whole run, after an unclean election, are blocks of them: those moments at which the
-logs part.
+logs diverge.
 """
 
 from bisect import bisect_left, bisect_right
@@ -32,7 +32,7 @@ from .lanes import Panel
 from .log_ends import end_words
 from .mask import from_moment
 
-TITLE = "where the logs part"
+TITLE = "where the logs diverge"
 BLOCK_MIN, GAP, GUTTER = 190, 24, 18
 """Pixels: the narrowest block, between blocks, and for a sign before the cells."""
 CELL, STEP, ABOVE = 16, 21, 14

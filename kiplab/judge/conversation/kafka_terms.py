@@ -80,7 +80,7 @@ def call_of(request: api.Request, schemas: ReleaseSchemas, topics: TopicNames) -
             return KafkaCall("ElectLeaders", 2, _election(request))
         case api.UnregisterBrokerRequest():
             return KafkaCall("UnregisterBroker", 0, {"BrokerId": request.broker})
-    raise UnspokenError(f"{type(request).__name__} is nothing to ask a controller")
+    raise UnspokenError(f"{type(request).__name__} is not a request to a controller")
 
 
 def _register(request: api.BrokerRegistrationRequest, schemas: ReleaseSchemas) -> KafkaCall:

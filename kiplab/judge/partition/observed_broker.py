@@ -55,7 +55,7 @@ class SeenRequest(msgspec.Struct, frozen=True):
 
 
 class SeenRead(msgspec.Struct, frozen=True):
-    """What a fetch read: `records` as (epoch, offset) pairs, or where the logs part."""
+    """What a fetch read: `records` as (epoch, offset) pairs, or where the logs diverge."""
 
     high_watermark: ids.Offset
     diverging: tuple[ids.LeaderEpoch, ids.Offset] | None

@@ -246,7 +246,7 @@ class InitialState:
             self._alter(wanted.name, wanted.isr)
 
     def _alter(self, name: str, isr: Sequence[BrokerId]) -> None:
-        """The partition's leader asks for another ISR."""
+        """The partition's leader proposes another ISR."""
         there = self._partition(name)
         epochs = {member: self._registered(member).epoch for member in {there.leader, *isr}}
         members = tuple(messages.IsrMember(member, epochs[member]) for member in isr)

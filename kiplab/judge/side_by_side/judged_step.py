@@ -116,7 +116,7 @@ def _controller_can_be_told(move: moves.Move) -> None:
         case moves.Configure():
             why = "the settings of a real controller's topics stay as they are made"
         case moves.Fire() if move.node == CONTROLLER:
-            own = "what a real controller does unasked every 300 s"
+            own = "what a real controller does by itself every 300 s"
             why = f"{own} is switched off, so that nothing happens by itself"
         case _:
             return
@@ -126,7 +126,7 @@ def _controller_can_be_told(move: moves.Move) -> None:
 def _leaders_can_be_told(cluster: Cluster, move: moves.Move) -> None:
     match move:
         case moves.Produce() if move.transaction:
-            raise _unaskable("a real broker is told of no transaction")
+            raise _unaskable("a real broker receives no transaction")
         case moves.Race():
             raise _unaskable("its threads meet where nobody can hold one up")
         case moves.Upgrade():
@@ -157,7 +157,7 @@ def _noticed(before: Cluster, after: Cluster, leaders: deciding.DecidingLeaders)
         if was.incarnation != node.incarnation or not _is_driven(node, after):
             continue
         if _replicas(was) != _replicas(node):
-            raise _unaskable(f"a real broker takes no such turn here, and broker {node.id} would")
+            raise _unaskable(f"a real broker does not do that here, and broker {node.id} would")
         if was.process.in_flight and not node.process.in_flight:
             turn = LedTurn(was, turns.LostTurn(), (node, (), ()))
             state, _, facts = _taken(turn, after, leaders)

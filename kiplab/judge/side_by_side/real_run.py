@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 LIVE, RECORDED = "live", "recorded"
 _REST = "the network, disks, followers' fetchers and clients are the engine's."
 _OTHERS = (
-    "what the other brokers get from it and are answered by it is compared, and what ZooKeeper has"
-    " then; those brokers, with their logs and their high watermark checkpoints, and clients are"
+    "its requests and replies to the other brokers are compared, and the znodes after each line;"
+    " those brokers, with their logs and their high watermark checkpoints, and clients are"
     " the engine's."
 )
 

@@ -65,7 +65,7 @@ class RealControlRequests(msgspec.Struct, frozen=True):
 
     def _of(self, patch: str, to: int | None, last: int | None) -> Iterator[str]:
         yield f"Kafka {patch}, recorded"
-        nothing = "nobody gets anything" if to is None else f"broker {to} gets nothing"
+        nothing = "no requests" if to is None else f"no requests for broker {to}"
         for passage in self.heard[patch][-(last or 0) :]:
             yield f"  {passage.title}"
             sent = [one for one in passage.requests if to in (None, one.broker)]
@@ -112,7 +112,7 @@ def _control_requests(sent: list[SentRequest]) -> Iterator[str]:
         meant = f"for incarnation {_incarnation(stamped)}"
         stamp = "without an epoch" if stamped == NO_EPOCH else meant
         what = ", ".join(f"{one.api}({_topics(one)})" for one in requests)
-        yield f"incarnation {_incarnation(generation)} of broker {broker} gets, {stamp}: {what}"
+        yield f"incarnation {_incarnation(generation)} of broker {broker} receives, {stamp}: {what}"
 
 
 def _topics(sent: SentRequest) -> str:
@@ -151,7 +151,7 @@ BROKERS = ("2.1.1", "2.2.2", "2.2.2/2.1")
 """Before KIP-380, since, and in the middle of the upgrade."""
 _WHAT = (
     f"A real broker has the partitions {FOLLOWED} and {LED}, and stops.\n"
-    f"Its next incarnation gets a LeaderAndIsr of before first, about {FOLLOWED} alone."
+    f"Its next incarnation first receives an old LeaderAndIsr, about {FOLLOWED} alone."
 )
 
 

@@ -203,7 +203,7 @@ class _Words:
         results = "; ".join(
             f"{r.topic}-0 {_error(r.error)}" if r.error else _state(r) for r in answer.partitions
         )
-        asks = f"broker {answer.broker} asks for another ISR{self._stamp(answer.stamped)}"
+        asks = f"broker {answer.broker} proposes another ISR{self._stamp(answer.stamped)}"
         return f"{asks}: {_error(answer.error) if answer.error else results}"
 
     def _stamp(self, stamped: str, word: str = "with") -> str:

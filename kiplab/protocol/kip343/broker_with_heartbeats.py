@@ -151,7 +151,7 @@ def why_not_fence_itself(broker: Broker, features: Features) -> str | None:
     # KIP-343, Controller Heartbeat, Broker-Side Heartbeat Timeout: who cannot contact the
     # controller within a certain time fences itself.
     if "343.fence-itself" not in features.active(broker.id):
-        return f"343.fence-itself is off: broker {broker.id} serves on"
+        return f"343.fence-itself is off: broker {broker.id} keeps serving"
     return None
 
 

@@ -262,7 +262,7 @@ def brokers_compared(turn: ControllerTurn) -> ControllerTurn:
     for broker in fact.new:
         turn = declared(turn, now[broker], now[broker].state, "it has registered")
     for broker, _, _ in fact.bounced:
-        turn = bounced(turn, now[broker], "it has registered anew")
+        turn = bounced(turn, now[broker], "it has registered again")
     for broker in fact.dead:
         turn = forgotten(turn, broker)
     return turn

@@ -72,7 +72,7 @@ def heartbeats_missed(turn: ControllerTurn, broker: BrokerId) -> Together[ZooKee
     entry = known_broker(plane_of(turn), broker)
     assert entry is not None, "see why_not_missed"
     try:
-        turn = declared(turn, entry, MembershipState.INACTIVE, "its heartbeats stay out")
+        turn = declared(turn, entry, MembershipState.INACTIVE, "its heartbeats are missing")
     except ControllerMovedError as moved:
         turn = stand_down_if_moved(moved.turn)
     return turn.done()
@@ -84,17 +84,17 @@ def why_not_missed(
     """Why no timeout of this broker can be over; None if it can."""
     entry = known_broker(controller, broker)
     if entry is None:
-        return f"the controller knows of no broker {broker} that is registered"
+        return f"the controller knows no registered broker {broker}"
     if entry.legacy:
         return f"broker {broker} registered as one that sends no heartbeats: it is always active"
     if broker == controller.broker:
-        return f"broker {broker} is the controller, and hears itself"
+        return f"broker {broker} is the controller, and sends itself no heartbeats"
     if entry.state is MembershipState.INACTIVE:
         return f"the controller has declared broker {broker} inactive already"
     # KIP-343, Controller Heartbeat, Controller-Side Heartbeat Timeout: who does not heartbeat for
     # a certain time is declared inactive.
     if "343.fence-silent" not in features.active(controller.node):
-        return "343.fence-silent is off: the controller waits for heartbeats for ever"
+        return "343.fence-silent is off: the controller waits for heartbeats without a limit"
     return None
 
 

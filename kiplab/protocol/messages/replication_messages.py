@@ -200,7 +200,7 @@ class FetchRequest(ApiRequest, frozen=True, tag="fetch", kw_only=True):
 
 
 class FetchResponse(ApiResponse, frozen=True, tag="fetch-reply", kw_only=True):
-    """Records from the requested offset on, or where the two logs part, or an error.
+    """Records from the requested offset on, or where the two logs diverge, or an error.
 
     `log_start_offset` is where the leader's log begins. With OFFSET_OUT_OF_RANGE `diverging` is the
     leader's log end, which a follower asks for next.
@@ -221,6 +221,6 @@ class FetchResponse(ApiResponse, frozen=True, tag="fetch-reply", kw_only=True):
         if self.error:
             return f"Fetch reply: {self.error.name}"
         if self.diverging is not None:
-            return f"Fetch reply: the logs part at offset {self.diverging.offset}"
+            return f"Fetch reply: the logs diverge at offset {self.diverging.offset}"
         records = f"up to offset {self.records.end}" if self.records.epochs else "nothing new"
         return f"Fetch reply: {records}, high watermark {self.high_watermark}"

@@ -117,7 +117,7 @@ def read(
         return Send(request.replica, reply), (beyond,), False
     diverging = _diverging(here, mine, request)
     if diverging is not None:
-        # Where the logs part, the follower's state is not touched, so its epoch is not checked.
+        # Where the logs diverge, the follower's state is not touched, so its epoch is not checked.
         reply = answer(high_watermark=replica.high_watermark, diverging=diverging)
         return Send(request.replica, reply), (), False
     stale = _stale(here, request)
@@ -167,7 +167,7 @@ def _out_of_range(here: Here, mine: log.Log, request: FetchRequest) -> Refused |
     """An offset before the log's start or beyond its end, or an epoch that the leader's log knows
     nothing of.
 
-    With a known last epoch an offset beyond the end is answered with where the logs part.
+    With a known last epoch an offset beyond the end is answered with where the logs diverge.
     """
     error = KafkaError.OFFSET_OUT_OF_RANGE
     epoch = _last_fetched_epoch(here, request)

@@ -64,7 +64,7 @@ class Branches:
         offer(self.go, here, "Show this branch, at the step where you left it")
         offer(self.compare, here, "Both runs in one picture, and how they differ")
         keeps = "the play stays" if chosen == trees.TRUNK else None
-        offer(self.delete, keeps, "Forget this branch; what forked from it stays")
+        offer(self.delete, keeps, "Delete this branch; branches that began on it stay")
         offer(self.rename, keeps, "Give this branch the name beside this button")
 
     def _chosen(self) -> Branch:

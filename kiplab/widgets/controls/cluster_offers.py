@@ -25,7 +25,7 @@ def about_controller(cluster: Cluster) -> tuple[Offer, ...]:
 def about_zookeeper(cluster: Cluster) -> tuple[Offer, ...]:
     """What an operator does in ZooKeeper, and what can happen to sessions and links with it."""
     names = {node.id: node_name(node.id) for node in cluster.brokers}
-    advice = "ZooKeeper ends its session, and what was ephemeral in it is gone"
+    advice = "ZooKeeper ends its session and deletes its ephemeral znodes"
     ends = (
         offer_of(cluster, moves.ExpireSession(id), f"Expire {name}", advice)
         for id, name in names.items()
@@ -39,7 +39,7 @@ WAITS_MS = (500, 2_000, 9_000)
 
 def about_time(stage: Stage) -> tuple[Offer, ...]:
     """How long to wait, in a run with a clock; nothing in one without."""
-    advice = "Time passes; whatever falls due on the way is done"
+    advice = "Time passes; everything that falls due is done"
     spans = [f"{ms}ms" if ms % 1_000 else f"{ms // 1_000}s" for ms in WAITS_MS]
     return tuple(
         tried(stage, Statement("advance", (span,)), moves.Offered(f"Wait {ms / 1_000:g} s", advice))
@@ -88,9 +88,9 @@ def _setting(cluster: Cluster, name: str) -> Offer:
 def _who_reads(cluster: Cluster) -> str:
     """When a controller makes use of unclean.leader.election.enable."""
     if has_zookeeper(cluster):
-        return "The controller elects at once where it is turned on, and reads it at each election"
+        return "The controller elects at once when it is turned on, and reads it at each election"
     if "kafka-12670.unclean-by-config" in cluster.features.active(CONTROLLER):
-        return "The controller reads it when it elects next, within 300 s"
+        return "The controller reads it at its next election, within 300 s"
     return "A controller of this release does not read it (KAFKA-12670)"
 
 
@@ -211,7 +211,7 @@ def let_flow(stage: Stage, kind: str, sender: BrokerId | None) -> Offer:
     kept_back = (m for m in stage.cluster.messages if m.name in stage.held_messages)
     waiting = any(asked.fits(m.name, m.receiver) for m in kept_back)
     reason = None if held or waiting else "nothing of that kind is held back"
-    advice = "What waits arrives, and nothing is held back from now on"
+    advice = "Waiting messages arrive, and nothing is held back from now on"
     return Offer("Let it flow", _line("release", kind, sender), reason, advice)
 
 

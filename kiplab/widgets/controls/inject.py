@@ -119,7 +119,7 @@ class Inject:
 RECORDS_MAX = 1_000_000
 _LEADER = ("the leader", NO_LEADER)
 """Whoever leads. (A dropdown takes None for nothing chosen.)"""
-_UNSENT = "It has sent nothing yet: Send takes the records and the acks from above."
+_UNSENT = "It has sent nothing yet: Send uses the records and the acks from above."
 _UNREAD = "has read nothing yet: Poll lets it read"
 
 
@@ -276,7 +276,7 @@ def _source(reader: Consumer) -> str:
 
 def _leader(leader: BrokerId, epoch: LeaderEpoch, besides: str) -> str:
     if leader == NO_LEADER:
-        return f"nobody: it knows no leader{besides}"
+        return f"no broker: it knows no leader{besides}"
     return f"{node_name(leader)}, in leader epoch {epoch}{besides}"
 
 

@@ -47,7 +47,7 @@ class Standing(msgspec.Struct, frozen=True):
     def words(self) -> str:
         where = f" for {', '.join(p for p in self.partitions if p)}" if any(self.partitions) else ""
         since = f"Broken since step {self.broken_at}{where}. " if not self.holds else ""
-        why = f"Not promised here, because {self.unpromised}."
+        why = f"Not promised in this run, because {self.unpromised}."
         promised = f"Promised ({self.about.promise})." if self.unpromised is None else why
         return f"{self.about.sentence} {since}{promised}"
 
@@ -75,15 +75,15 @@ def why_not_promised(about: Property, cluster: Cluster, partition: str = "") -> 
     For one partition, or for all of them.
     """
     if cluster.forged:
-        return "a raw request was sent, and what a forger does is not promised anything"
+        return "a raw request was sent, and nothing is promised against forged requests"
     if cluster.inherited and about.needs:
-        return "an upgrade inherits what older rules let through"
+        return "an upgrade keeps states that older rules allowed"
     excused = any(o.excused for o in cluster.observed if partition in ("", o.partition))
     if excused and about.durable:
         gone = "no member of an ISR that still had the committed records was left"
         return f"{gone}, or a leader was elected uncleanly"
     if about.needs_controller and controller_of(cluster) is None:
-        return "nobody is the controller"
+        return "no broker is the controller"
     return _missing(about, cluster.features)
 
 

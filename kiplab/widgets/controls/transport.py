@@ -108,7 +108,7 @@ class Transport:
         yield self.step, "disabled", is_last and not leads
         yield self.step, "leads", GAP if leads else ""
         yield self.step, "description", "Now: the gap" if leads else "Step"
-        tooltip = "What you said, beside what happened" if leads else "One step on"
+        tooltip = "Your prediction, beside what happened" if leads else "One step on"
         yield self.step, "tooltip", tooltip
 
     @property
@@ -253,7 +253,7 @@ class JumpButtons:
 
 
 _SAID = {
-    "link": "This is step {step}, which the text speaks of.",
+    "link": "This is step {step}, which the text names.",
     "search": "This is step {step}, where your words were found.",
 }
 """By what has asked for it."""
