@@ -8,7 +8,7 @@ import json
 import re
 import tomllib
 from fnmatch import fnmatchcase
-from functools import cache, reduce
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +50,9 @@ def difference(after: recorded.Entries) -> list[str]:
     A search that finishes today and did not then is in no recording.
     """
     text = json.dumps(after, ensure_ascii=False)
-    plain = json.loads(untitled(reduce(lambda t, w: re.sub(*w, t), DIFFERENCES["words"], text)))
+    for old, new in DIFFERENCES["words"]:
+        text = re.sub(old, new, text)
+    plain = json.loads(untitled(text))
     before = BEFORE()
     there = [k for k in plain if k in before and not meant(k)]
     return [k for k in there if in_place(k, plain[k]) != in_place(k, before[k])]
