@@ -8,7 +8,7 @@ import json
 import re
 import tomllib
 from fnmatch import fnmatchcase
-from functools import cache, reduce
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -45,13 +45,13 @@ PLAYS = sorted({key.split()[1] for key in BEFORE() if key.startswith("play ")})
 
 
 def difference(after: recorded.Entries) -> list[str]:
-    """The keys of these entries that have another value in the recording.
-
-    A search that finishes today and did not then is in no recording.
+    """The keys of these entries that have another value in the recording; a search that finishes
+    today and did not then is in none.
     """
-    text = json.dumps(after, ensure_ascii=False)
-    plain = json.loads(untitled(reduce(lambda t, w: re.sub(*w, t), DIFFERENCES["words"], text)))
-    before = BEFORE()
+    text, before = json.dumps(after, ensure_ascii=False), BEFORE()
+    for now, then in DIFFERENCES["words"]:
+        text = re.sub(now, then, text)
+    plain = json.loads(untitled(text))
     there = [k for k in plain if k in before and not meant(k)]
     return [k for k in there if in_place(k, plain[k]) != in_place(k, before[k])]
 
