@@ -45,15 +45,13 @@ PLAYS = sorted({key.split()[1] for key in BEFORE() if key.startswith("play ")})
 
 
 def difference(after: recorded.Entries) -> list[str]:
-    """The keys of these entries that have another value in the recording.
-
-    A search that finishes today and did not then is in no recording.
+    """The keys of these entries that have another value in the recording; a search that finishes
+    today and did not then is in none.
     """
-    text = json.dumps(after, ensure_ascii=False)
-    for old, new in DIFFERENCES["words"]:
-        text = re.sub(old, new, text)
+    text, before = json.dumps(after, ensure_ascii=False), BEFORE()
+    for now, then in DIFFERENCES["words"]:
+        text = re.sub(now, then, text)
     plain = json.loads(untitled(text))
-    before = BEFORE()
     there = [k for k in plain if k in before and not meant(k)]
     return [k for k in there if in_place(k, plain[k]) != in_place(k, before[k])]
 

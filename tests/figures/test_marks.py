@@ -202,7 +202,7 @@ def test_the_card_of_a_band_tells_since_when_why_and_who_decided() -> None:
         "in ISR: from 2 to 3 since deliver alter-partition from=1, decided by the controller" in c
         for c in said
     )
-    assert any("proposed, not decided: from 1 to 2" in c and "nobody yet" in c for c in said)
+    assert any("proposed, not decided: from 1 to 2" in c and "no node yet" in c for c in said)
 
 
 def test_a_producer_that_is_refused_has_a_mark() -> None:

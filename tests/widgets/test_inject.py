@@ -276,7 +276,7 @@ def test_a_partitions_drawer_switches_its_topics_setting_and_says_who_reads_it()
     later = at_inject(by_hand.made(f"kafka 3.9\n{THREE}")).panel.partitions["orders-0"]
     later.more.toggle.value = True
     said = by_hand.button(later.others, "unclean.leader.election.enable=true").tooltip
-    assert "reads it when it elects next, within 300 s" in said
+    assert "reads it at its next election, within 300 s" in said
 
 
 def test_the_end_of_a_recovery_is_offered_only_where_something_recovers() -> None:

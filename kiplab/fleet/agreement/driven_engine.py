@@ -28,8 +28,8 @@ from .outside_events import OutsideSchedule
 PARTITION = "orders-0"
 _NOW = Timers()
 ROUNDS = 3
-"""One after the other: a first round brings the records, or the place where logs diverge, a last
-one says so. When all have done so everybody learns what is committed."""
+"""One after the other: a first round brings the records, or where the logs diverge, a last one
+says so. When all have done so everybody learns what is committed."""
 
 
 def header_of(schedule: OutsideSchedule) -> str:
