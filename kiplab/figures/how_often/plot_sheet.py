@@ -117,13 +117,10 @@ def legend(canvas: Canvas, entries: Sequence[LegendEntry], left: float, top: flo
 
 # --- rows with intervals --------------------------------------------------------------------------
 
-SIGN = 18
-"""Pixels that a sign before a name takes."""
-
 
 class IntervalRow(NamedTuple):
     """A row: `value` is None where there is no place on the axis for it; `color` is that of the
-    mark, the interval and the `sign` before the name.
+    mark and the interval.
     """
 
     name: str
@@ -135,20 +132,18 @@ class IntervalRow(NamedTuple):
     color: str
     shape: str
     hollow: bool = False
-    sign: str = ""
 
 
 class IntervalSizes(NamedTuple):
-    """Pixels: a row, the heading of a group, what names and words take, over the first row, and
-    between the ends of the axis and the edges of the panel.
+    """Pixels: a row, the heading of a group, what names and words take, and between
+    the ends of the axis and the edges of the panel.
     """
 
     row: int
     head: int
     names: int
     words: int
-    above: int = 0
-    inside: int = 0
+    inside: int
 
 
 def interval_rows(
@@ -160,9 +155,9 @@ def interval_rows(
 ) -> PlotPanel:
     """The rows, group by group under its heading, on a panel whose y axis counts pixels down."""
     small, count = canvas.sizes.small, sum(map(len, groups.values()))
-    bottom = top + sizes.above + sizes.row * count + sizes.head * len(groups)
+    bottom = top + sizes.row * count + sizes.head * len(groups)
     left, right = EDGE + sizes.names, canvas.width - EDGE - sizes.words
-    box = Box(left + sizes.inside, top + sizes.above, right - sizes.inside, bottom)
+    box = Box(left + sizes.inside, top, right - sizes.inside, bottom)
     panel = PlotPanel(canvas, box, axis, PlotAxis(-bottom, -box.y0))
     y, placed = box.y0, []
     for heading, rows in groups.items():
@@ -178,11 +173,8 @@ def interval_rows(
 
 
 def _say(canvas: Canvas, row: IntervalRow, y: float, right: float, sizes: IntervalSizes) -> None:
-    size, small, left = canvas.sizes.text, canvas.sizes.small, EDGE
-    if row.sign:
-        canvas.text(left, y, row.sign, row.color, bold=True)
-        left += SIGN
-    canvas.text(left, y, safe(shortened(row.name, EDGE + sizes.names - left - 10, size)))
+    size, small = canvas.sizes.text, canvas.sizes.small
+    canvas.text(EDGE, y, safe(shortened(row.name, sizes.names - 10, size)))
     words = shortened(row.words, canvas.width - EDGE - right, small)
     canvas.text(right, y, safe(words), size=small)
 

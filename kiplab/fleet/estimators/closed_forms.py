@@ -1,15 +1,15 @@
-"""Formulas on one line, to first order in what is rare: each good to some thousandths, and a check
-on everything that is longer.
+"""Formulas on one line, to first order in what is rare: each good to some thousandths.
 
 Rates are per partition (or broker) and year. Exponential delays, unless a name says otherwise.
 """
 
 from math import exp
 
+from msgspec.structs import replace
+
 from ...extras import needed_by
 from ..parameters.parameter_table import Parameters
 from ..parameters.years import SECONDS_PER_YEAR
-from .two_replica_chain import lost_share, replaced_share, tail_lost_share
 
 
 def expansions(parameters: Parameters) -> float:
@@ -28,30 +28,42 @@ def alone_share(parameters: Parameters) -> float:
     return parameters.replication_factor * missing / SECONDS_PER_YEAR
 
 
-def last_replica_losses(parameters: Parameters) -> float:
-    """The last member of the ISR crashes and loses records. Two replicas.
+def lost_share(parameters: Parameters) -> float:
+    """The share of crashes after which committed records are gone: with the page cache or disk."""
+    return replaced_share(parameters) + tail_lost_share(parameters)
 
-    With min.insync.replicas=2 nothing is appended while one is missing: an unflushed tail has
-    committed records only as long as it reaches back to before. A follower that has crashed is
-    missed when its session ends; what was appended until then is below the high watermark then
-    (before KIP-966), and so counts as committed.
+
+def tail_lost_share(parameters: Parameters) -> float:
+    """The share of crashes that take the page cache and leave the disk."""
+    return (1 - replaced_share(parameters)) * parameters.tail_lost
+
+
+def replaced_share(parameters: Parameters) -> float:
+    """The share of crashes after which the disk is empty."""
+    crashes = parameters.crashes_per_year
+    return parameters.disk_failures_per_year / crashes if crashes else 0.0
+
+
+def met_by_another(p: Parameters, window_s: float) -> float:
+    """The share of windows of this length in which one of the brokers crashes once more.
+
+    That is what an estimate and a formula of first order drop, and so what they may be off by.
     """
-    alone = alone_share(parameters)
-    if parameters.min_insync_replicas == 1:
-        return alone * parameters.crashes_per_year * lost_share(parameters)
-    tail, notice = parameters.unflushed_s, parameters.session_s - parameters.heartbeat_s / 2
-    later = notice - notice**2 / (2 * tail) if notice < tail else tail / 2
-    reaches = expansions(parameters) * tail / 2 + parameters.crashes_per_year * later
-    fatal = alone * replaced_share(parameters)
-    fatal += reaches * tail_lost_share(parameters) / SECONDS_PER_YEAR
-    return fatal * parameters.crashes_per_year
+    often = p.crashes_per_year * p.early_crash_factor
+    return p.replication_factor * often * window_s / SECONDS_PER_YEAR
 
 
-def shock_losses(parameters: Parameters) -> float:
-    """A common cause takes every replica, and what was not flushed is gone."""
-    rack = parameters.racks == 1 or parameters.replication_factor == 1
-    shocks = parameters.cluster_shocks_per_year + rack * parameters.rack_shocks_per_year
-    return shocks * parameters.shock_tail_lost
+def away_s(p: Parameters) -> float:
+    """How long a broker is out of the ISR after a crash: noticed, restarted, level, asked for."""
+    restart = p.crash_restart_s * exp(p.crash_restart_sigma**2 / 2)
+    waiting_s = p.slow_alter_partition_share * p.slow_alter_partition_s
+    return p.session_s + restart + p.catch_up_s + waiting_s
+
+
+def race_s(p: Parameters) -> float:
+    """The longest window of the race: away with a slow request, or as long as crashes are early."""
+    early = p.early_crash_within_s if p.early_crash_factor > 1 else 0.0
+    return max(away_s(replace(p, slow_alter_partition_share=1.0)), early)
 
 
 def stale_control_requests(parameters: Parameters, bounce_s: float) -> float:
