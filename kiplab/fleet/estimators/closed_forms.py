@@ -1,13 +1,12 @@
 """Formulas on one line, to first order in what is rare: each good to some thousandths.
 
-Rates are per partition (or broker) and year. Exponential delays, unless a name says otherwise.
+Rates are per partition and year. Exponential delays, unless a name says otherwise.
 """
 
 from math import exp
 
 from msgspec.structs import replace
 
-from ...extras import needed_by
 from ..parameters.parameter_table import Parameters
 from ..parameters.years import SECONDS_PER_YEAR
 
@@ -64,35 +63,3 @@ def race_s(p: Parameters) -> float:
     """The longest window of the race: away with a slow request, or as long as crashes are early."""
     early = p.early_crash_within_s if p.early_crash_factor > 1 else 0.0
     return max(away_s(replace(p, slow_alter_partition_share=1.0)), early)
-
-
-def stale_control_requests(parameters: Parameters, bounce_s: float) -> float:
-    """KIP-380: planned restarts that are over before what a queue held for the old process is out.
-
-    Over is when the next process has registered. Per broker.
-
-    Raises MissingExtraError without scipy.
-    """
-    with needed_by("a quantile"):
-        from scipy.stats import lognorm
-
-    older = lognorm.sf(bounce_s, s=parameters.queue_age_sigma, scale=parameters.queue_age_s)
-    return parameters.bounces_per_year * float(older)
-
-
-def stale_metadata_s(parameters: Parameters, kips: frozenset[str]) -> float:
-    """KIP-343: seconds a year in which a broker that is cut off serves from old metadata.
-
-    With heartbeats it fences itself, a timeout after the last one before the cut. Per broker.
-    """
-    mean, timeout, beat = (
-        parameters.network_cut_s,
-        parameters.heartbeat_timeout_s,
-        parameters.heartbeat_s,
-    )
-    exposed = mean
-    if "343" in kips:
-        # Of a heartbeat older than the timeout nothing is left.
-        age = min(beat, timeout)
-        exposed *= (age - mean * (exp((age - timeout) / mean) - exp(-timeout / mean))) / beat
-    return parameters.network_cuts_per_year * exposed

@@ -1,8 +1,5 @@
 """What forced samples are known to leave out is in their interval."""
 
-from functools import partial
-from statistics import fmean
-
 import pytest
 from msgspec.structs import replace
 
@@ -50,24 +47,6 @@ def test_an_interval_is_no_narrower_than_what_the_estimate_leaves_out(
     assert row.found.low == pytest.approx(alone.low * (1 - share), rel=1e-12)
     assert row.found.high == pytest.approx(alone.high * (1 + share), rel=1e-12)
     assert row.found.high - row.found.low > 1.9 * share * row.found.rate
-
-
-@pytest.mark.parametrize(("bounce_s", "rate"), [(6, 1.63), (15, 0.26), (30, 0.041), (60, 0.004)])
-def test_restarts_that_are_faster_than_the_queue(bounce_s: float, rate: float) -> None:
-    found = closed_forms.stale_control_requests(QUIET, bounce_s)
-    assert found == pytest.approx(rate, abs=0.5 * 10 ** -len(str(rate).split(".")[1]))
-
-
-def test_heartbeats_bound_how_long_a_broker_is_out_of_touch() -> None:
-    cut = replace(QUIET, network_cuts_per_year=2.0, network_cut_s=60.0, heartbeat_timeout_s=9.0)
-    assert closed_forms.stale_metadata_s(cut, frozenset()) == 120
-    at_once = replace(cut, heartbeat_s=0.01)
-    with_343 = partial(closed_forms.stale_metadata_s, kips=frozenset({"343"}))
-    assert with_343(at_once) == pytest.approx(16.715, abs=0.01)
-    # The last heartbeat was up to 2 s before the cut: each age is as likely, and the rest is left.
-    left = [replace(at_once, heartbeat_timeout_s=9 - 2 * (n + 0.5) / 50) for n in range(50)]
-    assert with_343(cut) == pytest.approx(fmean(map(with_343, left)), abs=0.01)
-    assert 0 < with_343(replace(cut, heartbeat_timeout_s=1.0)) < 1
 
 
 def test_what_a_crash_takes_with_it_counts_disks_too() -> None:
