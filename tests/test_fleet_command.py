@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -17,8 +16,6 @@ from msgspec.structs import replace
 
 import kiplab
 from kiplab import fleet
-from kiplab.fleet.fleet_answers.counted_metrics import COUNTED
-from kiplab.fleet.verification.refereed import Certain, Claim, Referee
 from kiplab.machine.java import JavaNotFound
 from kiplab.spark import session
 from tests.conftest import Command
@@ -242,65 +239,6 @@ def test_with_zookeeper_a_loss_is_a_play_of_its_control_plane(
     assert (played.verdict, played.stage.features.release) == ("loss", "zk-3.4")
 
 
-# --- verify ---------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def claimed(monkeypatch: pytest.MonkeyPatch) -> list[Claim]:
-    """What is compared in place of everything: a number that is what its referee says."""
-    right = Claim(
-        metric="race_loss",
-        features="none",
-        referee=Referee.EXACT_CHAIN,
-        regime="made up",
-        ours=partial(Certain, 2.0),
-        theirs=partial(Certain, 2.0),
-    )
-    asked = [right]
-    verified = import_module("kiplab.fleet.verification.verified")
-    monkeypatch.setattr(verified, "claims", lambda _effort, _seed: iter(asked))
-    return asked
-
-
-@pytest.mark.usefixtures("claimed")
-def test_a_verification_says_of_every_comparison_how_it_came_out(command: Command) -> None:
-    code, out, err = command("fleet", "verify", "--effort", "0.5", "--seed", 7)
-    assert (code, err) == (0, "")
-    assert out.startswith("1 of 1 comparisons agree (99.9 % for all of them together)")
-    assert "Seed 7, effort 0.5, " in out
-    assert "By exact chain:\n  race_loss under none: 2 (2 to 2) here, 2 by exact chain" in out
-
-
-def test_a_disagreement_is_an_exit_code_and_stands_first(
-    claimed: list[Claim], command: Command
-) -> None:
-    claimed.append(replace(claimed[0], regime="elsewhere", ours=partial(Certain, 3.0)))
-    code, out, _ = command("fleet", "verify")
-    assert code == 1
-    assert out.index("THEY DISAGREE (elsewhere)") < out.index("they agree (made up)")
-    code, out, _ = command("fleet", "verify", "--json")
-    said = json.loads(out)
-    assert (code, said["agree"], said["joint_level"]) == (1, False, 0.999)
-    assert [row["agrees"] for row in said["rows"]] == [True, False]
-
-
-@pytest.mark.usefixtures("claimed")
-def test_a_verification_is_a_page_with_its_picture_and_its_table(
-    tmp_path: Path, command: Command
-) -> None:
-    target = tmp_path / "verified.html"
-    code, out, err = command("fleet", "verify", "--seed", 7, "-o", target, "--json")
-    assert (code, err, json.loads(out)["seed"]) == (0, f"{target}: the page\n", 7)
-    page = target.read_text(encoding="utf-8")
-    assert page.count("<svg") == 2, "one for the day, one for the night"
-    assert "kiplab fleet verify --effort 1 --seed 7" in page
-    assert "Every metric and its referee: 1 line" in page
-    assert "<h2>Who checks which metric?</h2>" in page
-    assert all(f">{metric}</td>" in page for metric in COUNTED)
-    assert "never, by construction: only a controller with ZooKeeper sends such requests" in page
-    assert "<script" not in page
-
-
 # --- what cannot be -------------------------------------------------------------------------------
 
 RUN, STORY = "run busy.toml -o kept", "story losing.toml -o story.play --years 10"
@@ -309,7 +247,7 @@ REFUSED = [
     ("run small -o ''", "-o names no folder; name the one that keeps the study\n"),
     ("run smal -o kept", "smal: no such file or directory; name a TOML file, or one of "),
     *((f"run small -o kept --years={years}", "partition-years") for years in ("0", "nan", "1e14")),
-    (f"{RUN} --method guessed", "there is no method 'guessed'; there are naive, forced, biased"),
+    (f"{RUN} --method guessed", "there is no method 'guessed'; there are naive, forced"),
     ("report nowhere", "holds no study"),
     ("report . -o page.txt", "page.txt ends in .txt"),
     (f"{STORY} --metric offline_us", "no play shows 'offline_us'; expected one of stale_join, "),
@@ -321,10 +259,7 @@ REFUSED = [
     (f"{STORY} --years -1", "years is -1; expected partition-years, more than 0"),
     (f"{STORY} -o story.txt", "story.txt ends in .txt; a play's file ends in .play"),
     (f"{STORY} -o nowhere/a.play", "a.play cannot be written: there is no such folder"),
-    ("verify --effort 0", "an effort of 0; expected more than 0"),
-    ("verify --seed -1", "a seed of -1; expected 0 to 4294967295"),
-    ("verify -o page.txt", "page.txt ends in .txt; it can end in .html"),
-    ("verify -o nowhere/page.html", "nowhere/page.html cannot be written: there is no such fold"),
+    *((f"verify{asked}", "`kiplab fleet verify` is gone: the") for asked in ("", " -o a --json")),
 ]
 WRONG_LINES = [
     ("crashes_a_year = 1", "", "busy.toml:8: crashes_a_year: there is no such parameter; did you"),
@@ -332,7 +267,7 @@ WRONG_LINES = [
     ("catch_up_s = ", "", "busy.toml:8: "),
     ('mode = "kraft"', "", "busy.toml:8: mode: it stands below [parameters]; put it at the top"),
     ("replication_factor = 1", "forced", "nothing can be forced in this study: "),
-    ("catch_up_s = 600_000", "biased", "failures cannot be biased in this study: "),
+    ("catch_up_s = 180", "biased", "method 'biased' is gone; leave it out for naive, and forced"),
 ]
 
 

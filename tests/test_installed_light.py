@@ -88,7 +88,6 @@ kiplab.request_sizes kiplab.two_incarnations
 kiplab.classroom.answers_in_words kiplab.classroom.bills kiplab.classroom.loss_of
 kiplab.classroom.one_check_off
 kiplab.fleet.Parameters kiplab.fleet.Window kiplab.fleet.estimate kiplab.fleet.presets
-kiplab.fleet.verify
 """
 """Public names that are called without a word."""
 NAMES = {
@@ -132,7 +131,7 @@ kiplab.write
 """
 OF_FLEET = """
 kiplab.classroom.loss_of kiplab.explore(engine='compiled') kiplab.fleet.answer_in
-kiplab.fleet.estimate kiplab.fleet.run kiplab.fleet.schedules kiplab.fleet.verify
+kiplab.fleet.estimate kiplab.fleet.run kiplab.fleet.schedules
 """
 NEEDS = dict.fromkeys(OF_LAB.split(), "lab") | dict.fromkeys(OF_FLEET.split(), "fleet")
 """What needs more than msgspec, and the extra that brings it; everything else works without."""

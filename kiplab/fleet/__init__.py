@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from .race_schedules.random_schedule import Window as Window
     from .race_schedules.result import Schedules as Schedules
     from .race_schedules.study import schedules as schedules
-    from .verification.verified import verify as verify
 
 __all__ = [*homes_of(__name__)]
 

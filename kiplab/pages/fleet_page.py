@@ -9,19 +9,17 @@ from ..figures.drawing.theme import DARK, LIGHT
 from ..figures.how_often import fleet_words
 from ..figures.how_often.measured_rate import rate_cells
 from ..fleet.fleet_answers.answer_words import sampling_words
-from ..fleet.fleet_answers.counted_metrics import COUNTED
+from ..fleet.fleet_answers.counted_metrics import who_checks
 from ..fleet.fleet_answers.fleet_answer import FleetAnswer
 from ..fleet.pictures.fleet_picture import FleetPicture
 from ..fleet.pictures.picture_rows import measured, where_words
-from ..fleet.verification.who_checks import metrics_of, who_checks
-from ..protocol.releases import Mode
 from .page_files import AUTO, html_page, page_colors, page_file, page_theme
 
 TITLE = "How often, in this fleet?"
 _CHECKS = (
     "<p>Each number has somebody who ought to know it: an exact chain, a formula, plain sampling"
-    " where it happens often enough to be seen, the engine itself. <code>kiplab fleet verify"
-    " -o verified.html</code> asks all of them, and says where they disagree.</p>"
+    " where it happens often enough to be seen, the engine itself. The tests of kiplab ask all of"
+    " them.</p>"
 )
 
 
@@ -80,58 +78,15 @@ def rates_in(answer: FleetAnswer) -> fleet_words.PlotTable:
 
 
 def checks_in(answer: FleetAnswer) -> fleet_words.PlotTable:
-    """Of every metric of the answer who its referees are, without asking them."""
-    checked = who_checks([row.metric for row in answer.rows], answer.study.mode)
-    lines = [
-        (fleet_words.metric_words(one.metric), one.metric, one.words, str(one.comparisons or ""))
-        for one in checked
-    ]
+    """Of every metric of the answer who its referees are."""
+    checked = who_checks(answer.study.mode)
+    metrics = dict.fromkeys(row.metric for row in answer.rows)
+    lines = [(fleet_words.metric_words(name), name, checked[name]) for name in metrics]
     return fleet_words.PlotTable(
         f"Who checks this number, in {fleet_words.MODE_WORDS[answer.study.mode]} mode",
-        ("what", "metric", "who checks it", "comparisons"),
+        ("what", "metric", "who checks it"),
         lines,
     )
-
-
-# --- verification page ----------------------------------------------------------------------------
-
-
-VERIFIED_TITLE = "Are the fleet's numbers right?"
-_ABSENT = "not counted: nothing is forced in this mode"
-_ABOUT = (
-    "Every metric that the fleet counts or estimates stands beside somebody who ought to know it:"
-    " an exact chain, a formula, plain sampling where it happens often enough to be seen, or the"
-    " engine itself over the same schedules.",
-    "Each comparison has an interval so wide that all of them hold together: if every number is"
-    " right, one page in a thousand says otherwise.",
-)
-
-
-def verification_page(picture: FleetPicture, *, effort: float, seed: int, theme: str = AUTO) -> str:
-    """The whole page as HTML, of `kiplab.fleet.pictures.verification` made with that effort and
-    seed. `theme` is "light", "dark", or "auto" for its reader's.
-
-    Raises ValueError for a theme that there is none of.
-    """
-    made = f"kiplab fleet verify --effort {effort:g} --seed {seed}"
-    about = (*_ABOUT, f"Made by {made}; the same command makes the same page.")
-    sections = {"Who checks which metric?": open_table(checks_by_mode())}
-    return picture_page(VERIFIED_TITLE, about, [picture], sections, theme=theme)
-
-
-def checks_by_mode() -> fleet_words.PlotTable:
-    """Of every metric that there is who its referees are in each mode."""
-    modes = sorted(Mode)
-    words = {
-        mode: {one.metric: one.words for one in who_checks(metrics_of(mode), mode)}
-        for mode in modes
-    }
-    lines = [
-        (fleet_words.metric_words(name), name, *(words[mode].get(name, _ABSENT) for mode in modes))
-        for name in COUNTED
-    ]
-    heads = ("what", "metric", *(f"in {fleet_words.MODE_WORDS[mode]} mode" for mode in modes))
-    return fleet_words.PlotTable("Every metric, and who ought to know it", heads, lines)
 
 
 # --- a page of pictures ---------------------------------------------------------------------------

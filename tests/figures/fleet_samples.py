@@ -15,7 +15,6 @@ from kiplab.figures.how_often.paired_forest import PairedDifference, forest_char
 from kiplab.figures.how_often.plot_sheet import Chart
 from kiplab.figures.how_often.rates_by_reboots import RatePoint, rates_chart
 from kiplab.figures.how_often.tornado_chart import Leverage, tornado_chart
-from kiplab.figures.how_often.verification_chart import VerifiedMetric, verified_chart
 
 REFUSED = never("KIP-841 refuses the join while the broker is fenced, KIP-903 once it is back")
 WARY = replace(rate_of(1e-9, 1e-10, 2e-9), alarms=("only 40 effective samples, of 100 wanted",))
@@ -148,32 +147,6 @@ def differences() -> list[PairedDifference]:
     return rows
 
 
-def verified() -> list[VerifiedMetric]:
-    """Three referees, zeros in both, a metric that disagrees, and a weight to be wary of."""
-    exact = {"none": 1.877e-8, "841": 1.481e-9, "903": 1.73e-8}
-    rows = [
-        _verified("stale_join", features, "exact chain", rate, rate * 1.01)
-        for features, rate in exact.items()
-    ]
-    rows += [_verified("race_loss", "none", "exact chain", 4.7e-15, 4.5e-15)]
-    rows += [replace(rows[-1], features="841", agrees=False, low=3e-15, high=4e-15, ours=3.5e-15)]
-    rows += [_verified("last_replica_loss", "none", "closed form", 2.59e-5, 2.6e-5)]
-    rows += [_verified("stale_join", "841+903", "engine", 0.0, 0.0)]
-    return [
-        *rows,
-        replace(rows[0], referee="naive, accelerated", alarms=WARY.alarms, effective=40.0),
-    ]
-
-
-def _verified(
-    metric: str, features: str, referee: str, theirs: float, ours: float
-) -> VerifiedMetric:
-    numbers: dict[str, Any] = {"ours": ours, "low": ours * 0.93, "high": ours * 1.07}
-    numbers |= {"theirs": theirs, "their_low": theirs, "their_high": theirs}
-    numbers |= {"metric": metric, "features": features, "referee": referee}
-    return VerifiedMetric(**numbers, agrees=True, regime="base rates")
-
-
 DELAY = DelayScale("slow AlterPartition requests, mean", "s")
 MakeChart = Callable[..., Chart]
 CHARTS: dict[str, tuple[MakeChart, tuple[Any, ...]]] = {
@@ -184,7 +157,6 @@ CHARTS: dict[str, tuple[MakeChart, tuple[Any, ...]]] = {
     "incidents": (incident_chart, (kinds_of_incidents(),)),
     "causes": (causes_chart, (causes(),)),
     "forest": (forest_chart, (differences(), "A stale replica joins the ISR")),
-    "verified": (verified_chart, (verified(), "99.9 % together")),
 }
 """Every chart: what makes it, and from what."""
 EMPTY: dict[str, tuple[MakeChart, tuple[Any, ...]]] = {

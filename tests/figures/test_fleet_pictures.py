@@ -9,7 +9,7 @@ from kiplab.figures.drawing.flat import color_at
 from kiplab.figures.drawing.svg import draws, svg
 from kiplab.figures.drawing.theme import THEMES
 from kiplab.figures.how_often import incident_chart as incidents
-from kiplab.figures.how_often import measured_rate, verification_chart
+from kiplab.figures.how_often import measured_rate
 from kiplab.figures.how_often import number_words as numbers
 from kiplab.figures.how_often import rates_by_reboots as rates
 from kiplab.figures.how_often.delay_map import color_scale, map_chart, once_a_year
@@ -73,8 +73,7 @@ def test_long_names_are_wrapped_or_shortened() -> None:
     fleet = replace(samples.fleets()[0], name=LONG)
     lever = replace(samples.levers()[0], parameter=LONG)
     kind = replace(samples.kinds_of_incidents()[0], name=LONG)
-    other = replace(samples.verified()[0], metric=LONG.replace(" ", "_"))
-    changed = {"survival": fleet, "tornado": lever, "incidents": kind, "verified": other}
+    changed = {"survival": fleet, "tornado": lever, "incidents": kind}
     for name, row in changed.items():
         make, (rows, *others) = CHARTS[name]
         figure = make([row, *rows[1:]], *others).drawing()
@@ -105,11 +104,6 @@ SENTENCES = {
         "KIP-841+903: 3.0×10⁻⁵ losses per partition and year, 87 % of it lost with the last",
     ),
     "forest": ("10 sets less often, 0 more often, 2 alike on every schedule, 2 undecided",),
-    "verified": (
-        "7 of 8 comparisons agree (99.9 % together)",
-        "Not: Lost by the race (KAFKA-14139), KIP-841 by exact chain.",
-        "Weights to be wary of (!)",
-    ),
 }
 """What the sentence of a chart says, among other things."""
 
@@ -423,37 +417,3 @@ def test_differences_of_ten_to_the_minus_17_have_ticks_of_their_own() -> None:
     said = texts(forest_chart(rows, "Losses").drawing())
     assert said.count("0") == 1
     assert "−2.0×10⁻¹⁷" in said
-
-
-def test_zero_in_both_has_no_ratio() -> None:
-    zeros = [
-        verification_chart.compared_words(row) for row in samples.verified() if row.theirs == 0
-    ]
-    assert zeros == ["0 in both"]
-    one_sided = replace(samples.verified()[0], ours=0.0, low=0.0)
-    assert verification_chart.compared_words(one_sided) == "ours, theirs: 0 and 1.9×10⁻⁸"
-    unseen = replace(samples.verified()[0], theirs=0.0, their_low=0.0, their_high=1e-6)
-    assert verification_chart.compared_words(unseen) == "1.9×10⁻⁸; they saw none"
-
-
-def test_comparisons_stand_by_their_referee_and_where_they_were_made() -> None:
-    rows = samples.verified()
-    moved = [replace(rows[0], regime="crash loops"), *rows[-1:], *rows[1:2]]
-    assert [*verification_chart.verified_groups(moved)] == [
-        ("exact chain", "crash loops"),
-        ("exact chain", "base rates"),
-        ("naive, accelerated", "base rates"),
-    ]
-
-
-def test_both_intervals_are_in_the_ratio() -> None:
-    row = replace(samples.verified()[0], ours=2.0, low=1.0, high=3.0, theirs=4.0, their_low=2.0)
-    row = replace(row, their_high=8.0)
-    assert (row.ratio, row.ratio_low, row.ratio_high) == (0.5, 0.125, 1.5)
-    assert verification_chart.compared_words(replace(row, their_low=0.0)) == "0.5 (0.125 to any)"
-
-
-def test_the_table_of_verification_has_the_alarms_and_who_disagrees() -> None:
-    lines = verification_chart.verified_chart(samples.verified(), "99.9 %").table.lines
-    assert lines[-1][-2:] == ("40", WARY.alarms[0])
-    assert [line[-3] for line in lines].count("no") == 1

@@ -7,16 +7,16 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from kiplab.fleet.agreement.compared_sets import COMPARED_IN
 from kiplab.fleet.agreement.outside_events import KINDS, OutsideSchedule
-from kiplab.fleet.agreement.random_outside import random_schedule
 from kiplab.fleet.kernel.mirrored_guards import MIRRORED, mirrored_in
 from kiplab.protocol.guards import GUARDS, GuardKind
 from kiplab.protocol.releases import Mode
 from tests.fleet import traced_pairs
 from tests.fleet.agreement import compare_command
 from tests.fleet.agreement.compare_command import ComparisonProgress, compare_on
+from tests.fleet.agreement.compared_sets import COMPARED_IN
 from tests.fleet.agreement.made_schedules import REFUSE_NEVER, UNDETECTED
+from tests.fleet.agreement.random_outside import random_schedule
 from tests.fleet.agreement.small_schedules import small_schedules
 from tests.fleet.agreement.trace_comparison import parting, shrunk, to_json
 from tests.fleet.agreement.trace_coverage import TRANSITIONS, covered

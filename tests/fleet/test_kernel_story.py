@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 import kiplab
 from kiplab import fleet
-from kiplab.fleet.agreement.engine_run import engine_trace
+from kiplab.fleet.agreement.engine_run import EngineRun
 from kiplab.fleet.agreement.kernel_run import kernel_run
 from kiplab.fleet.agreement.story_schedule import STORY_METRICS, NoStoryError, schedule_of
 from kiplab.fleet.kernel.feature_sets import features_of
@@ -71,7 +71,7 @@ def test_what_the_kernel_counts_opens_as_a_play_in_which_the_engine_does_the_sam
     )
     ran = kernel_run(found.schedule, rules, compiled=False)
     assert ran.counts[metric] > 0
-    assert ran.trace == engine_trace(found.schedule, rules)
+    assert ran.trace == EngineRun(found.schedule, rules).run()
     run = kiplab.run(_story(metric))
     losses = [line for line in ran.trace if line.what == "lost"]
     assert len(run.lost) == len(losses) == ran.counts["committed_loss"]

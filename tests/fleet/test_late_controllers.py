@@ -5,21 +5,37 @@ from functools import cache
 import pytest
 from msgspec.structs import replace
 
-from kiplab.fleet.agreement.compared_sets import COMPARED_WITH_ZOOKEEPER
 from kiplab.fleet.agreement.effective_events import EffectiveEvent, effective_events
 from kiplab.fleet.agreement.late_controller import LateBounce, late_bounce
 from kiplab.fleet.agreement.silent_controller import FEATURES_OF_343, served_while_cut_ms
 from kiplab.fleet.kernel.simulation import Counts, simulate
-from kiplab.fleet.kernel.world import World
-from kiplab.fleet.verification.control_claims import (
-    BOUNCING,
-    CUT_OFF,
-    HORIZON_US,
-    bounced,
-    served_us,
-)
+from kiplab.fleet.kernel.world import SECOND, Exponential, World
 from kiplab.protocol.features import switched
+from tests.fleet.agreement.compared_sets import COMPARED_WITH_ZOOKEEPER
 
+COUNTED_ALONE = {"stale_control_request", "stale_metadata_us"}
+"""What only ZooKeeper mode counts, and the engine here."""
+HORIZON_US = 300 * SECOND
+BOUNCING = World(
+    zookeeper=True,
+    replication_factor=3,
+    crash_mean_us=0,
+    failover_mean_us=0,
+    bounce_mean_us=120 * SECOND,
+    shutdown=Exponential(SECOND),
+    clean_restart=Exponential(2 * SECOND),
+    ready=Exponential(SECOND // 2),
+    catch_up=Exponential(2 * SECOND),
+)
+"""Restarts so quick that some requests outlive them."""
+CUT_OFF = replace(
+    BOUNCING,
+    bounce_mean_us=0,
+    cut_mean_us=120 * SECOND,
+    cut_lasts=Exponential(15 * SECOND),
+    heartbeat_timeout_us=9 * SECOND,
+)
+TIMEOUT_MS = CUT_OFF.heartbeat_timeout_us // 1_000
 SEED, REPLICATIONS = 7, 16
 OBEYED = LateBounce(applied=True, refused=False, missed=True)
 REFUSED = LateBounce(applied=False, refused=True, missed=False)
@@ -43,8 +59,9 @@ def counted(world: World, *sets: str) -> Counts:
     )
 
 
-def first_bounce() -> EffectiveEvent:
-    return effects(BOUNCING, 0)[0]
+def bounced(effect: EffectiveEvent, features: str) -> LateBounce:
+    cluster = replace(effect.cluster, features=COMPARED_WITH_ZOOKEEPER[features])
+    return late_bounce(cluster, effect.event)
 
 
 @pytest.mark.parametrize(("features", "late"), [("none", OBEYED), ("380", REFUSED)])
@@ -83,7 +100,7 @@ def test_without_one_guard_of_kip_380_half_of_the_harm_is_back(
 
 
 def test_a_request_that_leaves_the_queue_as_the_next_life_registers_is_not_stale() -> None:
-    effect = first_bounce()
+    effect = effects(BOUNCING, 0)[0]
     back = effect.event.shutdown + effect.event.restart + effect.event.ready
     for queued, outcome in ((0, IN_TIME), (back, IN_TIME), (back + 1, OBEYED)):
         event = replace(effect.event, queued=queued)
@@ -98,7 +115,9 @@ def test_every_cut_leaves_old_metadata_for_as_long_as_the_engine_s_leader_gives_
     for replication in range(REPLICATIONS):
         cuts = effects(CUT_OFF, replication)
         assert len(cuts) == counts.count(replication, "none", "incidents")
-        served = sum(served_us(effect, features) for effect in cuts)
+        lengths = [(cut.event.silent // 1_000, cut.event.lasts // 1_000) for cut in cuts]
+        rules = FEATURES_OF_343[features]
+        served = 1_000 * sum(served_while_cut_ms(rules, *each, TIMEOUT_MS) for each in lengths)
         kernel = counts.count(replication, features, "stale_metadata_us")
         # The engine has whole milliseconds of what lasts, and of the last heartbeat.
         assert abs(served - kernel) <= 2_000 * len(cuts)
@@ -113,9 +132,8 @@ def test_every_cut_leaves_old_metadata_for_as_long_as_the_engine_s_leader_gives_
 def test_a_leader_of_kip_343_fences_itself_a_timeout_after_its_last_answered_heartbeat(
     silent: int, lasts: int, served: int
 ) -> None:
-    timeout = CUT_OFF.heartbeat_timeout_us // 1_000
-    assert served_while_cut_ms(FEATURES_OF_343["343"], silent, lasts, timeout) == served
-    assert served_while_cut_ms(FEATURES_OF_343["none"], silent, lasts, timeout) == lasts
+    assert served_while_cut_ms(FEATURES_OF_343["343"], silent, lasts, TIMEOUT_MS) == served
+    assert served_while_cut_ms(FEATURES_OF_343["none"], silent, lasts, TIMEOUT_MS) == lasts
 
 
 def test_events_that_wait_or_find_nobody_are_no_effects() -> None:

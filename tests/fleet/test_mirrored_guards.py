@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from kiplab.fleet.agreement.compared_sets import COMPARED, COMPARED_IN
 from kiplab.fleet.kernel.feature_sets import feature_sets, features_of, mask_of
 from kiplab.fleet.kernel.mirrored_guards import (
     ALWAYS_IN_THE_KERNEL,
@@ -22,6 +21,7 @@ from kiplab.fleet.kernel.simulation_loop import KIP_343, KIP_380
 from kiplab.protocol.features import parse_features
 from kiplab.protocol.guards import GUARDS
 from kiplab.protocol.releases import Mode
+from tests.fleet.agreement.compared_sets import COMPARED, COMPARED_IN
 from tests.protocol.asked_for import asked_for
 
 PROTOCOL = Path(__file__).parents[2] / "kiplab/protocol"

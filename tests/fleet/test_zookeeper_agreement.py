@@ -4,9 +4,8 @@ from functools import partial
 
 import pytest
 
-from kiplab.fleet.agreement.compared_sets import COMPARED_WITH_ZOOKEEPER
 from kiplab.fleet.agreement.driven_zookeeper import HOST
-from kiplab.fleet.agreement.zookeeper_run import ZooKeeperRun, zookeeper_trace
+from kiplab.fleet.agreement.zookeeper_run import ZooKeeperRun
 from kiplab.fleet.kernel.mirrored_guards import ALWAYS_IN_THE_KERNEL, mirrored_in, without_effect_in
 from kiplab.protocol.features import switched
 from kiplab.protocol.guards import GUARDS
@@ -15,6 +14,7 @@ from kiplab.protocol.releases import RELEASES, Mode
 from kiplab.protocol.zookeeper_facts import ControllerElected
 from tests.fleet import traced_pairs
 from tests.fleet.agreement import compare_command
+from tests.fleet.agreement.compared_sets import COMPARED_WITH_ZOOKEEPER
 from tests.fleet.agreement.hosted_outside import is_whole
 from tests.fleet.agreement.made_schedules import REFUSE_NEVER
 from tests.fleet.agreement.trace_comparison import to_json
@@ -56,7 +56,7 @@ def test_what_is_without_effect_changes_no_trace_of_the_engine_when_it_is_switch
         for guard in without_effect_in(Mode.ZOOKEEPER):
             if guard in features.active(BrokerId(1)):
                 features = switched(features, guard, False)
-        assert zookeeper_trace(schedule, features) == trace, to_json(schedule)
+        assert ZooKeeperRun(schedule, features).run() == trace, to_json(schedule)
 
 
 @pytest.mark.parametrize("guard", list(ALWAYS_IN_THE_KERNEL))

@@ -13,7 +13,6 @@ from kiplab.fleet.agreement.driven_zookeeper import HOST
 from kiplab.fleet.agreement.engine_lines import partition_in
 from kiplab.fleet.agreement.kernel_run import KernelRun, kernel_run
 from kiplab.fleet.agreement.outside_events import Outside, OutsideSchedule
-from kiplab.fleet.agreement.random_outside import random_schedule
 from kiplab.fleet.agreement.story_play import UnplayableError, play_of, tale_of
 from kiplab.fleet.agreement.story_schedule import STORY_METRICS
 from kiplab.fleet.agreement.trace_lines import TraceLine
@@ -27,6 +26,7 @@ from kiplab.plays.runner import do_line, open_stage, run_play
 from kiplab.protocol.features import Features
 from kiplab.protocol.releases import Mode
 from tests.fleet import met_stories
+from tests.fleet.agreement.random_outside import random_schedule
 from tests.fleet.met_stories import met_story
 
 SEED, SCHEDULES = 9, 200

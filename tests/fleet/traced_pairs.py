@@ -12,13 +12,13 @@ from pathlib import Path
 
 import msgspec
 
-from kiplab.fleet.agreement.compared_sets import COMPARED_IN
 from kiplab.fleet.agreement.kernel_run import EndlessTraceError
 from kiplab.fleet.agreement.outside_events import OutsideSchedule
 from kiplab.fleet.agreement.trace_lines import Trace
 from kiplab.fleet.kernel.mirrored_guards import MIRRORED, guard_bits, mirrored_in
 from kiplab.protocol.releases import Mode
 from tests.fleet.agreement.compare_command import ComparedPair, random_pair
+from tests.fleet.agreement.compared_sets import COMPARED_IN
 from tests.fleet.agreement.made_schedules import MADE
 from tests.fleet.agreement.small_schedules import small_schedules
 from tests.fleet.agreement.trace_comparison import kernel_trace, parting, shrunk

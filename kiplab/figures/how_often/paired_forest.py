@@ -1,19 +1,22 @@
 """The effect of each set of KIPs on the same schedules: a difference and its interval per set."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import msgspec
 
-from ..drawing.canvas import Canvas
+from ..drawing.canvas import Box, Canvas, safe
+from ..drawing.text_width import shortened
 from ..drawing.theme import Theme
 from .fleet_words import COUNTERFACTUAL, PlotTable, counted, set_words
 from .number_words import number_words, range_words, telling_digits
 from .plot_axis import PlotAxis
-from .plot_sheet import BELOW, EDGE, Chart, IntervalRow, IntervalSizes, interval_rows
+from .plot_panel import PlotPanel, error_bars
+from .plot_sheet import BELOW, EDGE, Chart
 
 EMPTY = "Nothing to compare: the study has one set of KIPs only, and a pair needs two."
-_SIZES = IntervalSizes(row=25, head=25, names=196, words=232, inside=8)
+_ROW, _NAMES, _WORDS, _INSIDE = 25, 196, 232, 8
+"""Pixels: a row or a heading, what names and words take, what the ends of the axis keep free."""
 _NOTES = [
     "Green squares: less often; orange diamonds: more often; grey circles: the 95 % interval"
     " holds 0. Hollow: no schedule told the two apart, which does not prove that none would."
@@ -102,14 +105,58 @@ def forest_chart(rows: Sequence[PairedDifference], what: str) -> Chart:
 
 
 def _plot(rows: Sequence[PairedDifference], canvas: Canvas, top: float) -> float:
-    room = canvas.width - 2 * EDGE - _SIZES.names - _SIZES.words
+    room = canvas.width - 2 * EDGE - _NAMES - _WORDS
     title = f"difference to {set_words(rows[0].against)}, per partition and year"
     gaps = PlotAxis(*_range(rows), title=title).ticked(room, 110)
-    by_label = forest_groups(rows).items()
-    groups = {label: [_row(row, canvas.theme) for row in group] for label, group in by_label}
-    panel = interval_rows(canvas, groups, gaps, top + 4, _SIZES)
+    groups, left, right = forest_groups(rows), EDGE + _NAMES, canvas.width - EDGE - _WORDS
+    bottom = top + 4 + _ROW * (len(rows) + len(groups))
+    box = Box(left + _INSIDE, top + 4, right - _INSIDE, bottom)
+    panel = PlotPanel(canvas, box, gaps, PlotAxis(-bottom, -box.y0))
+    _mark(panel, _said(canvas, groups, box.y0, right + 8))
     panel.upright(0, canvas.theme.muted, width=1.4)
     return panel.box.y1 + BELOW + 4
+
+
+def _said(
+    canvas: Canvas, groups: Mapping[str, Sequence[PairedDifference]], y: float, right: float
+) -> list[tuple[PairedDifference, float]]:
+    """The words of each row under its heading; where each row is."""
+    size, small, placed = canvas.sizes.text, canvas.sizes.small, []
+    for heading, rows in groups.items():
+        words = shortened(heading, canvas.width - 2 * EDGE, small)
+        canvas.text(EDGE, y + _ROW - 10, safe(words), canvas.theme.muted, size=small)
+        for row in rows:
+            y += _ROW
+            placed.append((row, y + _ROW / 2))
+            name = shortened(set_words(row.features), _NAMES - 10, size)
+            canvas.text(EDGE, y + _ROW / 2, safe(name))
+            words = shortened(gap_words(row), canvas.width - EDGE - right, small)
+            canvas.text(right, y + _ROW / 2, safe(words), size=small)
+        y += _ROW
+    return placed
+
+
+def _mark(panel: PlotPanel, placed: Sequence[tuple[PairedDifference, float]]) -> None:
+    """A trace for all rows of one look."""
+    theme = panel.canvas.theme
+    for sign in dict.fromkeys(row.sign for row, _ in placed):
+        color, shape = _look(sign, theme)
+        mine = [(row, y) for row, y in placed if row.sign == sign]
+        rows, ys = [row for row, _ in mine], [-y for _, y in mine]
+        values = [panel.x.nearest(row.gap) for row in rows]
+        bars = error_bars(panel.x, values, [(row.low, row.high) for row in rows], color, 2.4)
+        hollow, cards = [row.alike for row in rows], [_card(row) for row in rows]
+        panel.marks(values, ys, shape, color, hollow=hollow, cards=cards, error_x=bars)
+
+
+def _look(sign: int, theme: Theme) -> tuple[str, str]:
+    looks = {-1: (theme.safe_text, "square"), 0: (theme.muted, "circle")}
+    return looks.get(sign, (theme.gone, "diamond"))
+
+
+def _card(row: PairedDifference) -> list[str]:
+    card = [f"{set_words(row.features)} ({row.label})", gap_words(row)]
+    return [*card, f"pairing saves {_gain_words(row)}"] if row.gain else card
 
 
 def forest_groups(rows: Sequence[PairedDifference]) -> dict[str, list[PairedDifference]]:
@@ -127,12 +174,3 @@ def _range(rows: Sequence[PairedDifference]) -> tuple[float, float]:
         return -1.0, 1.0
     spare = (high - low) * 0.06
     return low - spare, high + spare
-
-
-def _row(row: PairedDifference, theme: Theme) -> IntervalRow:
-    name, words = set_words(row.features), gap_words(row)
-    card = [f"{name} ({row.label})", words]
-    card += [f"pairing saves {_gain_words(row)}"] if row.gain else []
-    looks = {-1: (theme.safe_text, "square"), 0: (theme.muted, "circle")}
-    look = looks.get(row.sign, (theme.gone, "diamond"))
-    return IntervalRow(name, words, card, row.gap, row.low, row.high, *look, hollow=row.alike)

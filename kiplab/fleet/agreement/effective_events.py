@@ -10,8 +10,8 @@ import msgspec
 
 from ...engine import moves
 from ...engine.cluster import Cluster
+from ..kernel.feature_sets import features_of
 from ..kernel.world import World
-from .compared_sets import COMPARED_WITH_ZOOKEEPER
 from .outside_events import Outside, OutsideSchedule
 from .replication_events import in_milliseconds, replication_events
 from .zookeeper_run import ZooKeeperRun
@@ -30,7 +30,7 @@ class EffectRun(ZooKeeperRun):
     """Keeps what took effect; `exactly` has each event with its times as they were drawn."""
 
     def __init__(self, schedule: OutsideSchedule, exactly: Mapping[Order, Outside]) -> None:
-        super().__init__(schedule, COMPARED_WITH_ZOOKEEPER["none"])
+        super().__init__(schedule, features_of("none", zookeeper=True))
         self.exactly = exactly
         self.effects: list[EffectiveEvent] = []
 

@@ -387,8 +387,3 @@ class EngineRun:
         self.plans.pop((set_events.LEADER_RECOVERED, 0), None)
         if self.state.recovery is LeaderRecoveryState.RECOVERING:
             self.plans[set_events.LEADER_RECOVERED, 0] = self.engine.now + self.last[leader].recover
-
-
-def engine_trace(schedule: OutsideSchedule, features: Features) -> Trace:
-    """What the engine makes of it."""
-    return EngineRun(schedule, features).run()

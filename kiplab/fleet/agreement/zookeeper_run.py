@@ -16,7 +16,7 @@ from .driven_zookeeper import HOST, DrivenZooKeeper, first_with_zookeeper
 from .engine_run import EngineRun, Planned
 from .kernel_run import RETRY_MS
 from .outside_events import Outside, OutsideSchedule
-from .trace_lines import NOBODY, Trace
+from .trace_lines import NOBODY
 
 _BACKOFF_MS = SHUTDOWN_BACKOFF_US // 1_000
 _TRYING_MS = (SHUTDOWN_TRIES - 1) * _BACKOFF_MS
@@ -217,8 +217,3 @@ class ZooKeeperRun(EngineRun):
     def _is_reachable(self, b: int) -> bool:
         process = self.engine.node(b).process
         return process is not None and process.lifecycle is Lifecycle.RUNNING and b not in self.cut
-
-
-def zookeeper_trace(schedule: OutsideSchedule, features: Features) -> Trace:
-    """What the engine with ZooKeeper makes of it."""
-    return ZooKeeperRun(schedule, features).run()

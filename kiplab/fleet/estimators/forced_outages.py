@@ -15,11 +15,25 @@ import msgspec
 
 from ..parameters.parameter_table import Parameters
 from ..parameters.years import SECONDS_PER_YEAR
-from ..reference.two_replica_chain import LAST_REPLICA_LOSS, replaced_share, tail_lost_share
 from ..statistics.block_means import NothingWeighed, WeighedRate, Weights, weighed_rate
 from . import window_draws
-from .counted_uniforms import uniforms, weights_of
-from .forced_windows import BLOCKS, SAMPLES, DrawWindows, forced_exposure
+from .closed_forms import (
+    alone_share,
+    away_s,
+    met_by_another,
+    race_s,
+    replaced_share,
+    tail_lost_share,
+)
+from .forced_windows import (
+    BLOCKS,
+    LAST_REPLICA_LOSS,
+    SAMPLES,
+    STALE_JOIN,
+    DrawWindows,
+    forced_exposure,
+    weights_of,
+)
 
 ALL_GONE = "all_replicas_gone"
 """The partition is offline then; it also is for other reasons, which a metric of its own counts."""
@@ -83,7 +97,8 @@ def outage_block(
         )
     replicas = []
     for replica in range(parameters.replication_factor):
-        u = uniforms(seed, block + (replica << _REPLICA_BITS), samples, window_draws.COLUMNS)
+        own = block + (replica << _REPLICA_BITS)
+        u = window_draws.uniforms(seed, own, samples, window_draws.COLUMNS)
         replicas.append(_Replica(draw(parameters, u, 0.0), u))
     weights = dict.fromkeys(OUTAGE_METRICS, 0 * replicas[0].u[:, 0])
     for share, planned in _first_kinds(parameters):
@@ -150,3 +165,16 @@ def _fatal_share(p: Parameters, replicas: list[_Replica], began: list[Any], plan
     after = 1.0 if least == 1 else leader * before + (1 - leader) * later
     fresh = where(since < noticed, before, after)
     return replaced_share(p) + tail_lost_share(p) * fresh
+
+
+def left_out(p: Parameters, metric: str) -> float:
+    """How much a forced estimate of a metric may be off by, beside chance: the share that lacks the
+    paths with one more crash than the shortest. It is computed, never tuned.
+    """
+    if metric == STALE_JOIN:
+        # No leader is stopped while a replica is out.
+        return alone_share(p) + met_by_another(p, race_s(p))
+    if metric in OUTAGE_METRICS and p.replication_factor > 2:
+        # Each of them is away for so long, and every time another may go once more.
+        return p.replication_factor * met_by_another(p, away_s(p))
+    return met_by_another(p, race_s(p))

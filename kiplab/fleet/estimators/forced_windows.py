@@ -22,17 +22,9 @@ import msgspec
 from ..kernel.mirrored_guards import PURGE
 from ..parameters.parameter_table import Parameters
 from ..parameters.years import SECONDS_PER_YEAR
-from ..reference.closed_forms import alone_share, expansions
-from ..reference.two_replica_chain import (
-    LAST_REPLICA_LOSS,
-    RACE_LOSS,
-    STALE_JOIN_AFTER_CRASH,
-    lost_share,
-    tail_lost_share,
-)
 from ..statistics.block_means import NothingWeighed, WeighedRate, Weights, weighed_rate
 from ..statistics.event_rates import NeverHappens
-from .counted_uniforms import uniforms, weights_of
+from .closed_forms import alone_share, expansions, lost_share, tail_lost_share
 from .window_draws import (
     ASKED_DOWN,
     ASKED_QUIETLY,
@@ -42,9 +34,11 @@ from .window_draws import (
     CRASHED_UP,
     WindowDraws,
     real_draws,
+    uniforms,
 )
 
-STALE_JOIN = "stale_join"
+STALE_JOIN, STALE_JOIN_AFTER_CRASH = "stale_join", "stale_join_after_crash"
+RACE_LOSS, LAST_REPLICA_LOSS = "race_loss", "last_replica_loss"
 METRICS = (STALE_JOIN, STALE_JOIN_AFTER_CRASH, RACE_LOSS, LAST_REPLICA_LOSS)
 BLOCKS, SAMPLES = 40, 250
 """By default: so many blocks of so many samples."""
@@ -131,6 +125,20 @@ def forced_block(
     weights[STALE_JOIN] = weights[STALE_JOIN_AFTER_CRASH] + _of_stops(parameters, kips, plain)
     weights[LAST_REPLICA_LOSS] = _alone(parameters, plain, u)
     return {metric: weights_of(each) for metric, each in weights.items()}
+
+
+def weights_of(each: Any) -> Weights:
+    """Of an array with one weight per sample: added one after another, as numpy's own sum depends
+    on how it is cut.
+    """
+    from numpy import cumsum
+
+    return Weights(
+        samples=len(each),
+        total=float(cumsum(each)[-1]),
+        squares=float(cumsum(each**2)[-1]),
+        largest=float(each.max()),
+    )
 
 
 def _windows(

@@ -14,7 +14,7 @@ from ..parameters.parameter_table import Parameters
 COLUMNS = 12
 """How many uniform numbers a sample has."""
 (
-    _NOTICE, _RESTART, _READY, _LEVEL, _EARLIER, _EVICT, _CLEAN, ASKED_DOWN, CRASHED_DOWN, ASKED_UP,
+    NOTICE, RESTART, READY, LEVEL, EARLIER, EVICT, CLEAN, ASKED_DOWN, CRASHED_DOWN, ASKED_UP,
     CRASHED_UP, ASKED_QUIETLY,
 ) = range(COLUMNS)  # fmt: skip
 
@@ -63,24 +63,24 @@ def real_draws(parameters: Parameters, u: Any, tilt: float) -> WindowDraws:
 
     p = parameters
     slow, slow_s = p.slow_alter_partition_share, p.slow_alter_partition_s
-    away = ndtri(u[:, _RESTART]) - tilt
+    away = ndtri(u[:, RESTART]) - tilt
     restart = p.crash_restart_s * exp(p.crash_restart_sigma * away)
-    notice = p.session_s - p.heartbeat_s * u[:, _NOTICE]
+    notice = p.session_s - p.heartbeat_s * u[:, NOTICE]
     # A controller refuses a new process while the session of the old one lasts.
     registered = maximum(restart, notice)
     return WindowDraws(
         notice=notice,
         registered=registered,
-        ready=_exponential(p.ready_s, u[:, _READY]),
-        level=_exponential(p.catch_up_s, u[:, _LEVEL]),
-        earlier=_exponential(p.catch_up_s, u[:, _EARLIER]),
+        ready=exponential(p.ready_s, u[:, READY]),
+        level=exponential(p.catch_up_s, u[:, LEVEL]),
+        earlier=exponential(p.catch_up_s, u[:, EARLIER]),
         evict_least=p.lag_s,
-        evict_more=p.lag_s / 2 * u[:, _EVICT],
+        evict_more=p.lag_s / 2 * u[:, EVICT],
         # Milliseconds of a fast request are nothing beside the seconds before it.
-        evict_asked=((1 - slow, 0.0), (slow, _exponential(slow_s, u[:, ASKED_QUIETLY]))),
+        evict_asked=((1 - slow, 0.0), (slow, exponential(slow_s, u[:, ASKED_QUIETLY]))),
         # On average: how the heartbeats of two brokers lie to each other does not matter.
         leader_notice=p.session_s - p.heartbeat_s / 2,
-        clean=_exponential(p.clean_restart_s, u[:, _CLEAN]),
+        clean=exponential(p.clean_restart_s, u[:, CLEAN]),
         stopping=p.shutdown_s,
         # Out of the ISR it is not waited for: a smaller ISR has another leader epoch.
         commit_pause=notice,
@@ -91,43 +91,21 @@ def real_draws(parameters: Parameters, u: Any, tilt: float) -> WindowDraws:
     )
 
 
-def exponential_draws(parameters: Parameters, u: Any, tilt: float) -> WindowDraws:
-    """As the chain of two replicas has them: for holding an estimate to it.
+def uniforms(seed: int, block: int, rows: int, columns: int) -> Any:
+    """An array (rows, columns) of numbers in the open interval from 0 to 1.
 
-    With a tilt the rate of restarts is raised by that of slow requests. Raises MissingExtraError
-    without numpy.
+    Raises MissingExtraError without numpy.
     """
     with needed_by("an estimate"):
-        from numpy import exp, inf, zeros
+        from numpy.random import Philox
 
-    p = parameters
-    more = 1 / p.slow_alter_partition_s if tilt else 0.0
-    rate = 1 / p.crash_restart_s
-    restart = _exponential(1 / (rate + more), u[:, _RESTART])
-    notice = _exponential(p.session_s, u[:, _NOTICE])
-    level = _exponential(p.catch_up_s, u[:, _LEVEL])
-    return WindowDraws(
-        notice=notice,
-        registered=notice + restart,
-        ready=zeros(len(u)),
-        level=level,
-        earlier=_exponential(p.catch_up_s, u[:, _EARLIER]),
-        evict_least=0.0,
-        evict_more=_exponential(p.lag_s, u[:, _EVICT]),
-        # In the chain a leader that crashes is gone, and who is to leave is out, at once.
-        evict_asked=((1.0, 0.0),),
-        leader_notice=0.0,
-        clean=_exponential(p.clean_restart_s, u[:, _CLEAN]),
-        # In the chain no leader stops.
-        stopping=inf,
-        commit_pause=0.0,
-        stale_until=notice + restart + level,
-        waits_for_it=True,
-        tilt=rate / (rate + more) * exp(more * restart),
-    )
+    words = Philox(key=(seed << 64) + block).random_raw(rows * columns)
+    # The middle of each of 2^52 cells: never 0, never 1.
+    return (((words >> 12) + 0.5) * 2.0**-52).reshape(rows, columns)
 
 
-def _exponential(mean: float, u: Any) -> Any:
+def exponential(mean: float, u: Any) -> Any:
+    """Exponential delays of that mean, of uniform numbers from 0 to 1."""
     from numpy import log1p
 
     return -mean * log1p(-u)

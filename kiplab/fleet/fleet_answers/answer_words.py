@@ -1,7 +1,7 @@
 """Words of an answer: the chance of at least one, and how the rates were sampled."""
 
 from ...figures.how_often.number_words import share_range_words, share_words
-from ..pipeline.work_orders import BIASED, FORCED
+from ..pipeline.work_orders import FORCED
 from ..statistics.years_ahead import AtLeastOne
 from .fleet_answer import FleetAnswer
 from .forced_scenarios import forced_words
@@ -19,9 +19,6 @@ def chance_words(chance: AtLeastOne) -> str:
 
 def sampling_words(answer: FleetAnswer) -> str:
     """What was forced because it is rare, and that the rest was counted."""
-    methods = {row.method for row in answer.rows}
-    if BIASED in methods:
-        return "Failures are biased: what is rare is made to happen, and weighed."
-    if FORCED in methods:
+    if any(row.method == FORCED for row in answer.rows):
         return forced_words(answer.study.scenarios)
     return "Nothing is forced: every rate is what was counted."

@@ -8,9 +8,6 @@ study is cut alike everywhere.
 from collections.abc import Mapping
 from math import ceil
 
-from ..estimators.biased_runs import BLOCKS as BIASED_BLOCKS
-from ..estimators.biased_runs import SAMPLES as BIASED_SAMPLES
-from ..estimators.biased_runs import us_of_a_sample
 from ..estimators.forced_windows import BLOCKS, SAMPLES, forced_exposure
 from ..kernel.simulation import simulate
 from ..parameters.as_world import as_world, horizon_us
@@ -81,13 +78,3 @@ def forced_load(scenario: Scenario) -> Workload[Scenario]:
     """The blocks of forced samples: the same for any number of years."""
     years = forced_exposure(scenario.parameters, SAMPLES) / SAMPLES
     return Workload(scenario=scenario, block_replications=SAMPLES, blocks=BLOCKS, years=years)
-
-
-def biased_load(scenario: Scenario) -> Workload[Scenario]:
-    """The blocks of biased samples: the same for any number of years."""
-    return Workload(
-        scenario=scenario,
-        block_replications=BIASED_SAMPLES,
-        blocks=BIASED_BLOCKS,
-        years=us_of_a_sample(as_world(scenario)) / MICROSECONDS_PER_YEAR,
-    )

@@ -4,6 +4,11 @@ The kernel simulates replica sets, and follows one partition of each: losses and
 partition's, and a rate is per partition and year.
 """
 
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+
 import msgspec
 
 from ...protocol.releases import Mode
@@ -96,3 +101,14 @@ def counted_in(metric: str, mode: Mode, method: str) -> str:
     if method == FORCED:
         sentence += f"; {FORCED_WITHOUT}"
     return sentence
+
+
+@cache
+def who_checks(mode: Mode) -> Mapping[str, str]:
+    """By metric, who ought to know its number, or why it never happens in that mode.
+
+    The tests write it: `tests/fleet/referees/test_referees.py --rewrite`.
+    """
+    table = files(__package__).joinpath("who_checks.toml").read_text("utf-8")
+    by_metric: Mapping[str, str] = tomllib.loads(table)[mode.value]
+    return by_metric

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..estimators.dropped_paths import left_out
+from ..estimators.forced_outages import left_out
 from ..parameters.as_world import horizon_us
 from ..parameters.fleet_study import FleetStudy
 from ..parameters.meaningful_sets import kip_set

@@ -13,10 +13,8 @@ from typing import Any
 import msgspec
 
 from ...extras import needed_by
-from ..estimators.biased_runs import why_not
 from ..kernel.simulation import simulate
 from ..kernel.world import World
-from ..parameters.as_world import as_world
 from ..parameters.fleet_study import FleetStudy, read_study
 from ..parameters.scenario import Scenario
 from ..pipeline.code_version import code_version
@@ -26,9 +24,9 @@ from ..pipeline.study_folder import partials_in
 from ..pipeline.study_plan import StudyPlan
 from ..pipeline.study_run import run_study
 from ..pipeline.study_summary import summarise
-from ..pipeline.work_orders import BIASED, FORCED, METHODS, NAIVE
+from ..pipeline.work_orders import FORCED, METHODS, NAIVE
 from .answer_folder import STUDY_FILE, begin_folder, kept_methods, kept_sizes, study_in
-from .block_sizes import biased_load, forced_load, naive_load, replications
+from .block_sizes import forced_load, naive_load, replications
 from .checked_block import checked_block
 from .counted_metrics import COUNTED
 from .fleet_answer import FleetAnswer, answer_of
@@ -74,8 +72,7 @@ def run(
     `study` is a preset's name, a TOML file, or a study. `years` are shared out over its scenarios
     (a million in all by default). With `method` None the kernel samples as things come, and forced
     windows and outages add what is too rare for that, where they can; ``"naive"`` and ``"forced"``
-    are one of them. ``"biased"`` is the fallback for whatever else is rare: the kernel's schedules
-    with more failures in them, weighed.
+    are one of them.
 
     `folder` keeps everything, so that `resume` goes on where it was stopped, killed, or for longer;
     without one nothing is kept. `master`, `spark`, `progress`, `heard` and `stop` are as for
@@ -142,31 +139,22 @@ def _checked_years(study: FleetStudy, years: float) -> float:
 
 def _methods(study: FleetStudy, method: str | None) -> tuple[str, ...]:
     """Raises ValueError for a method that is none, or that can do nothing here."""
+    if method == "biased":
+        raise ValueError("method 'biased' is gone; leave it out for naive, and forced where it can")
     if method is not None and method not in METHODS:
         raise ValueError(f"there is no method {method!r}; there are {', '.join(METHODS)}")
     if method == FORCED and not forced_scenarios(study):
         raise ValueError(
             f"nothing can be forced in this study: {WHAT_FOR}; leave the method out for the rest"
         )
-    if method == BIASED:
-        _check_biased(study)
     if method is not None:
         return (method,)
     return (NAIVE, FORCED) if forced_scenarios(study) else (NAIVE,)
 
 
-def _check_biased(study: FleetStudy) -> None:
-    for scenario in study.scenarios:
-        problem = why_not(as_world(scenario))
-        if problem is not None:
-            raise ValueError(f"failures cannot be biased in this study: {problem}")
-
-
 def _plan(study: FleetStudy, method: str, folder: Path, options: RunOptions) -> StudyPlan[Scenario]:
     if method == FORCED:
         loads = tuple(map(forced_load, forced_scenarios(study)))
-    elif method == BIASED:
-        loads = tuple(map(biased_load, study.scenarios))
     else:
         each, sizes = options.years / len(study.scenarios), kept_sizes(folder / method)
         loads = tuple(naive_load(scenario, each, sizes) for scenario in study.scenarios)

@@ -91,14 +91,6 @@ def never_in(scenario: Scenario, features: str, metric: str) -> NeverHappens | N
     return None
 
 
-def never_in_mode(metric: str, mode: Mode) -> NeverHappens | None:
-    """The rule that makes this metric impossible in a mode, for all parameters and KIPs."""
-    for rule in NEVER_RULES:
-        if metric in rule.metrics and rule.mode is mode and not rule.on and not rule.values:
-            return NeverHappens(because=rule.because)
-    return None
-
-
 def kips_of(features: str) -> frozenset[str]:
     """The KIPs of a feature set by its name."""
     return frozenset() if features == NONE_OF_THEM else frozenset(features.split("+"))

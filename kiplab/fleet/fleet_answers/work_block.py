@@ -8,14 +8,13 @@ how much replications differ.
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..estimators.biased_runs import biased_block
 from ..estimators.forced_outages import outage_block
 from ..estimators.forced_windows import forced_block, forced_exposure
 from ..kernel.simulation import Counts, simulate
 from ..parameters.as_world import as_world, horizon_us
 from ..parameters.scenario import Scenario
 from ..parameters.years import MICROSECONDS_PER_YEAR
-from ..pipeline.work_orders import BIASED, FORCED, NAIVE, FleetOrder, Partial
+from ..pipeline.work_orders import FORCED, NAIVE, FleetOrder, Partial
 from ..spread import LOSS_CAUSES, SIZED, partitions_per_incident, seen_incidents
 from ..statistics.block_means import Weights
 from .forced_scenarios import can_force_outages, can_force_windows, forced_metrics
@@ -149,21 +148,7 @@ def _weighed(
     )
 
 
-# --- failures biased ------------------------------------------------------------------------------
-
-
-def _biased(order: FleetOrder[Scenario]) -> list[Partial]:
-    world = as_world(order.scenario)
-    blocks = biased_block(world, order.feature_sets, **_numbers(order))
-    return [
-        _weighed(order, features, metric, weights, round(blocks[features].exposure_us))
-        for features in order.feature_sets
-        for metric, weights in blocks[features].weights.items()
-    ]
-
-
 _METHODS: dict[str, Callable[[FleetOrder[Scenario]], list[Partial]]] = {
     NAIVE: _naive,
     FORCED: _forced,
-    BIASED: _biased,
 }

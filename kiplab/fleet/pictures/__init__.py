@@ -9,4 +9,3 @@ from .answer_pictures import survival as survival
 from .fleet_picture import FleetPicture as FleetPicture
 from .forced_tornado import tornado as tornado
 from .incident_picture import incident_sizes as incident_sizes
-from .verification_picture import verification as verification

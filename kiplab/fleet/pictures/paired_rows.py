@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ...figures.how_often.paired_forest import PairedDifference
-from ..estimators.dropped_paths import left_out
+from ..estimators.forced_outages import left_out
 from ..fleet_answers.fleet_answer import FleetAnswer
 from ..fleet_answers.fleet_row import FleetRow
 from ..fleet_answers.fleet_rows import replication_counts

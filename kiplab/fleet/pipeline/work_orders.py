@@ -10,9 +10,9 @@ import msgspec
 if TYPE_CHECKING:
     import pyarrow as pa
 
-NAIVE, FORCED, BIASED = "naive", "forced", "biased"
-METHODS = (NAIVE, FORCED, BIASED)
-"""How replications are drawn: as they come, with the rare windows forced, with failures biased."""
+NAIVE, FORCED = "naive", "forced"
+METHODS = (NAIVE, FORCED)
+"""How replications are drawn: as they come, or with the rare windows forced."""
 
 
 class HasScenarioId(Protocol):

@@ -16,14 +16,13 @@ from pathlib import Path
 
 import msgspec
 
-from kiplab.fleet.agreement.compared_sets import COMPARED_IN
 from kiplab.fleet.agreement.kernel_run import EndlessTraceError
 from kiplab.fleet.agreement.outside_events import OutsideSchedule
-from kiplab.fleet.agreement.racing_outside import racing_schedule
-from kiplab.fleet.agreement.random_outside import random_schedule
 from kiplab.protocol.releases import Mode
 from tests.fleet.agreement import trace_comparison
+from tests.fleet.agreement.compared_sets import COMPARED_IN
 from tests.fleet.agreement.hosted_outside import with_its_controller
+from tests.fleet.agreement.random_outside import racing_schedule, random_schedule
 from tests.fleet.agreement.small_schedules import small_schedules
 from tests.fleet.agreement.trace_comparison import engine_says, in_words, kernel_trace, parting
 from tests.fleet.agreement.trace_coverage import TraceCoverage, covered

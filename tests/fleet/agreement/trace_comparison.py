@@ -7,14 +7,14 @@ from itertools import zip_longest
 import msgspec
 from msgspec.structs import replace
 
-from kiplab.fleet.agreement.compared_sets import COMPARED_IN
-from kiplab.fleet.agreement.engine_run import engine_trace
+from kiplab.fleet.agreement.engine_run import EngineRun
 from kiplab.fleet.agreement.kernel_run import kernel_run
 from kiplab.fleet.agreement.outside_events import Outside, OutsideSchedule
 from kiplab.fleet.agreement.trace_lines import Trace, TracedState, TraceLine
-from kiplab.fleet.agreement.zookeeper_run import zookeeper_trace
+from kiplab.fleet.agreement.zookeeper_run import ZooKeeperRun
 from kiplab.protocol.features import Features
 from kiplab.protocol.releases import Mode
+from tests.fleet.agreement.compared_sets import COMPARED_IN
 from tests.fleet.agreement.hosted_outside import is_whole
 
 COMMAND = "tests.fleet.agreement.compare_command"
@@ -87,8 +87,8 @@ def kernel_trace(
 
 def engine_says(schedule: OutsideSchedule, features: Features) -> Trace:
     """What the engine makes of it, in the mode of `features`."""
-    says = zookeeper_trace if features.mode is Mode.ZOOKEEPER else engine_trace
-    return says(schedule, features)
+    says = ZooKeeperRun if features.mode is Mode.ZOOKEEPER else EngineRun
+    return says(schedule, features).run()
 
 
 def parting(

@@ -11,12 +11,11 @@ from kiplab.fleet.estimators.forced_outages import (
     outage_block,
     outage_rates,
 )
-from kiplab.fleet.estimators.forced_windows import BLOCKS, forced_rates
+from kiplab.fleet.estimators.forced_windows import BLOCKS, LAST_REPLICA_LOSS
 from kiplab.fleet.estimators.window_draws import WindowDraws, real_draws
 from kiplab.fleet.parameters import Parameters
-from kiplab.fleet.reference.closed_forms import last_replica_losses
-from kiplab.fleet.reference.two_replica_chain import LAST_REPLICA_LOSS
 from kiplab.fleet.statistics.block_means import NothingWeighed, WeighedRate
+from tests.fleet.referees.claims import last_replica_losses
 
 BASE = Parameters(disk_failures_per_year=0.0)
 
@@ -35,22 +34,6 @@ def test_ten_thousand_samples_are_within_ten_percent_at_base_without_an_alarm(
         found = weighed(rates[metric])
         assert found.high - found.low < 2 * 1.96 * 0.1 * found.rate, metric
         assert found.alarms == (), metric
-
-
-def test_with_two_replicas_it_is_what_forced_windows_find() -> None:
-    here = weighed(outage_rates(BASE, seed=3, samples=1_000)[LAST_REPLICA_LOSS])
-    there = forced_rates(BASE, frozenset(), seed=4, samples=1_000)[LAST_REPLICA_LOSS]
-    assert isinstance(there, WeighedRate)
-    assert here.rate == pytest.approx(there.rate, rel=0.03)
-
-
-def test_each_replica_more_is_worth_orders_of_magnitude() -> None:
-    two, three, four = (
-        weighed(outage_rates(replace(BASE, replication_factor=n), seed=3)[ALL_GONE]).rate
-        for n in (2, 3, 4)
-    )
-    assert three < 1e-3 * two
-    assert four < 1e-3 * three
 
 
 def test_with_two_in_sync_required_a_stale_tail_has_nothing_to_lose() -> None:

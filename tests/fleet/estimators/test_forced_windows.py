@@ -1,60 +1,32 @@
-"""Forced windows give what the exact chain gives, at base and where everything happens sooner."""
-
-from math import exp
+"""Forced windows at base rates; tests/fleet/referees holds them to the exact chain."""
 
 import pytest
 from msgspec.structs import replace
 
 from kiplab.fleet.estimators.forced_windows import (
+    LAST_REPLICA_LOSS,
     METRICS,
+    RACE_LOSS,
     STALE_JOIN,
+    STALE_JOIN_AFTER_CRASH,
     ForcedRate,
     forced_block,
     forced_rates,
 )
-from kiplab.fleet.estimators.window_draws import WindowDraws, exponential_draws, real_draws
+from kiplab.fleet.estimators.window_draws import WindowDraws, real_draws
 from kiplab.fleet.parameters import Parameters
-from kiplab.fleet.reference.two_replica_chain import (
-    LAST_REPLICA_LOSS,
-    RACE_LOSS,
-    STALE_JOIN_AFTER_CRASH,
-    yearly_rates,
-)
 from kiplab.fleet.statistics.block_means import WeighedRate
 from kiplab.fleet.statistics.event_rates import NeverHappens
+from tests.fleet.referees.exact_chains import yearly_rates
 
 BASE = Parameters(disk_failures_per_year=0.0)
-SOONER = replace(BASE, crashes_per_year=40.0, slow_alter_partition_share=0.3)
-LOOPING = replace(
-    BASE, early_crash_factor=500.0, early_crash_within_s=86_400.0, slow_alter_partition_share=0.01
-)
 NEITHER, NOT_FENCED, EPOCHS = frozenset[str](), frozenset({"841"}), frozenset({"903"})
 BOTH = NOT_FENCED | EPOCHS
-DROPPED = {"base": 5e-4, "sooner": 0.01, "looping": 0.01}
-"""How much of an estimate may be lost with paths of one more crash."""
 
 
 def weighed(found: ForcedRate) -> WeighedRate:
     assert isinstance(found, WeighedRate)
     return found
-
-
-@pytest.mark.parametrize("kips", [NEITHER, NOT_FENCED, EPOCHS], ids=["none", "841", "903"])
-@pytest.mark.parametrize(
-    ("parameters", "name"), [(BASE, "base"), (SOONER, "sooner"), (LOOPING, "looping")]
-)
-def test_the_exact_chain_lies_within_four_standard_errors(
-    parameters: Parameters, name: str, kips: frozenset[str]
-) -> None:
-    exact = yearly_rates(parameters, kips)
-    # In the chain a leader that stops is gone at once.
-    exact[STALE_JOIN] = exact[STALE_JOIN_AFTER_CRASH]
-    rates = forced_rates(parameters, kips, seed=7, samples=500, draw=exponential_draws)
-    for metric in METRICS:
-        found = weighed(rates[metric])
-        # Half of a 95 % interval is two standard errors.
-        room = found.high - found.low + DROPPED[name] * exact[metric]
-        assert found.rate == pytest.approx(exact[metric], abs=room), metric
 
 
 def test_with_both_kips_it_cannot_happen_and_that_is_no_zero_that_was_seen() -> None:
@@ -77,25 +49,6 @@ def test_ten_thousand_samples_are_within_ten_percent_at_base_without_an_alarm(
 def test_lognormal_restarts_leave_far_less_to_841_alone_than_exponential_ones() -> None:
     real = weighed(forced_rates(BASE, NOT_FENCED, seed=3)[STALE_JOIN_AFTER_CRASH])
     assert real.rate < 0.1 * yearly_rates(BASE, NOT_FENCED)[STALE_JOIN_AFTER_CRASH]
-
-
-def joins_of_stops(kips: frozenset[str]) -> float:
-    """A leader that stops is asked for once more, and gone when a slow AlterPartition is read;
-    KIP-903 refuses it once the broker is back.
-    """
-    read, back = BASE.slow_alter_partition_s, BASE.clean_restart_s
-    still_away = back / (back + read) if kips == EPOCHS else 1.0
-    late = BASE.slow_alter_partition_share * exp(-BASE.shutdown_s / read)
-    return BASE.bounces_per_year * late * still_away
-
-
-@pytest.mark.parametrize("kips", [NEITHER, EPOCHS], ids=["none", "903"])
-def test_without_841_most_stale_joins_are_of_leaders_that_stopped(kips: frozenset[str]) -> None:
-    rates = forced_rates(BASE, kips, seed=3)
-    every, crashed = (weighed(rates[name]) for name in (STALE_JOIN, STALE_JOIN_AFTER_CRASH))
-    stopped = joins_of_stops(kips)
-    assert every.rate == pytest.approx(crashed.rate + stopped, rel=0.01)
-    assert crashed.rate < 1e-4 * every.rate
 
 
 def test_841_does_not_ask_for_a_leader_that_stops() -> None:

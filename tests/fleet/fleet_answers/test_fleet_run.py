@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from kiplab import fleet
-from kiplab.fleet.fleet_answers import answer_folder, block_sizes
+from kiplab.fleet.fleet_answers import answer_folder
 from kiplab.fleet.fleet_answers.answer_text import answer_text
 from kiplab.fleet.fleet_answers.fleet_answer import FleetAnswer
 from kiplab.fleet.parameters.fleet_study import study_of
@@ -137,7 +137,7 @@ def test_another_study_in_that_folder_is_refused_by_what_differs(
         fleet.run("small", found[0], years=YEARS, spark=False, resume=True)
 
 
-@pytest.mark.parametrize("method", ["naive", "forced", "biased"])
+@pytest.mark.parametrize("method", ["naive", "forced"])
 def test_one_folder_holds_one_seed_however_it_is_sampled(
     found: tuple[Path, FleetAnswer], method: str
 ) -> None:
@@ -192,41 +192,8 @@ def test_forced_samples_alone_say_what_they_are_for() -> None:
         fleet.run(alone, spark=False, method="forced")
 
 
-def test_failures_are_biased_where_that_is_asked_for(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(block_sizes, "BIASED_SAMPLES", 12)
-    three = study_of({"parameters": {"replication_factor": 3}, "feature_sets": ["none", "841+903"]})
-    found = fleet.run(three, tmp_path / "three", spark=False, method="biased")
-    assert {row.method for row in found.rows} == {"biased"}
-    expansions = found.row("841+903", "expansions")
-    assert expansions.high is not None
-    assert expansions.rate == pytest.approx(39, abs=expansions.high - expansions.low)
-    assert isinstance(found.row("841+903", "stale_join").found, NeverHappens)
-    assert found.row("none", "last_replica_loss").alarms
-    text = answer_text(found)
-    assert "Failures are biased" in text
-    (chance, *_) = text.partition("at least one committed_loss")[2].splitlines()[1:]
-    assert "effective samples" in chance
-    assert fleet.answer_in(tmp_path / "three") == settled(found)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "said"),
-    [
-        ({"crashes_per_year": 1_000.0, "early_crash_factor": 500.0}, "9.68 events are expected"),
-        ({"crashes_per_year": 0.0, "disk_failures_per_year": 0.0, **NOTHING}, "nothing ever"),
-    ],
-)
-def test_a_study_whose_failures_cannot_be_biased_is_told_why(
-    parameters: dict[str, float], said: str
-) -> None:
-    with pytest.raises(ValueError, match=f"failures cannot be biased in this study: {said}"):
-        fleet.run(study_of({"parameters": parameters}), spark=False, method="biased")
-
-
 def test_a_method_that_is_none_is_named_with_those_there_are() -> None:
-    with pytest.raises(ValueError, match="no method 'guessed'; there are naive, forced, biased"):
+    with pytest.raises(ValueError, match="no method 'guessed'; there are naive, forced"):
         fleet.run("small", spark=False, method="guessed")
 
 

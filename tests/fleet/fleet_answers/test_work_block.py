@@ -5,14 +5,12 @@ from collections import Counter
 import pytest
 from msgspec.structs import replace
 
-from kiplab.fleet.estimators.biased_runs import biased_block
 from kiplab.fleet.estimators.forced_outages import OUTAGE_METRICS, outage_block
 from kiplab.fleet.estimators.forced_windows import METRICS as FORCED_METRICS
 from kiplab.fleet.estimators.forced_windows import forced_block
 from kiplab.fleet.fleet_answers.work_block import work_block
 from kiplab.fleet.kernel.simulation import METRIC_NAMES
 from kiplab.fleet.parameters import Parameters, Scenario
-from kiplab.fleet.parameters.as_world import as_world
 from kiplab.fleet.pipeline import FleetOrder, Partial
 from kiplab.fleet.pipeline.work_orders import METHODS
 from kiplab.fleet.spread import SIZED
@@ -122,19 +120,8 @@ def weighed(one: Partial) -> Weights:
 
 
 def test_a_method_that_is_none_is_named() -> None:
-    with pytest.raises(ValueError, match="'guessed'; there are naive, forced, biased"):
+    with pytest.raises(ValueError, match="'guessed'; there are naive, forced"):
         work_block(replace(ORDER, method="guessed"))
-
-
-def test_biased_lives_are_those_of_the_estimator() -> None:
-    quieter = replace(SCENARIO, parameters=Parameters(replication_factor=3))
-    order = replace(
-        ORDER, scenario=quieter, method="biased", block=3, first=60, last=80, feature_sets=("841",)
-    )
-    found, world = work_block(order), as_world(quieter)
-    expected = biased_block(world, ("841",), seed=3, block=3, samples=20)["841"]
-    assert {one.metric: weighed(one) for one in found} == expected.weights
-    assert {one.exposure_us for one in found} == {round(expected.exposure_us)}
 
 
 def test_every_method_there_is_can_be_asked_for() -> None:

@@ -9,7 +9,7 @@ from scipy.stats import poisson
 from kiplab.fleet.statistics.block_means import NothingWeighed
 from kiplab.fleet.statistics.clustered_counts import count_gap
 from kiplab.fleet.statistics.event_rates import NeverHappens, event_rate
-from kiplab.fleet.statistics.years_ahead import at_least_one, level_of_each
+from kiplab.fleet.statistics.years_ahead import at_least_one
 
 
 def test_one_in_a_hundred_years_in_fifty_sets_is_seen_within_ten_years() -> None:
@@ -73,9 +73,3 @@ def test_a_gap_covers_what_it_says(here: float, there: float) -> None:
     pairs = zip(likely, GAPS, strict=True)
     covered = sum(float(share) for share, gap in pairs if gap.low <= here - there <= gap.high)
     assert covered >= 0.95 - 1e-6
-
-
-def test_so_many_comparisons_share_what_may_fail() -> None:
-    assert level_of_each(0.999, 10) == pytest.approx(0.9999)
-    with pytest.raises(ValueError, match="a joint level of 1 over 3 comparisons"):
-        level_of_each(1, 3)

@@ -1,9 +1,9 @@
 """The feature sets that schedules are compared under: every guard is on in some, off in others."""
 
-from ...protocol.features import Features, parse_features
-from ...protocol.releases import Mode
-from ..kernel.feature_sets import feature_sets, features_of
-from ..kernel.mirrored_guards import PURGE, WRITES
+from kiplab.fleet.kernel.feature_sets import feature_sets, features_of
+from kiplab.fleet.kernel.mirrored_guards import PURGE, WRITES
+from kiplab.protocol.features import Features, parse_features
+from kiplab.protocol.releases import Mode
 
 BASE_RELEASE = "3.5"
 """Whose code the kernel mirrors; guards of later releases are switched on by hand."""

@@ -3,14 +3,14 @@
 import pytest
 from msgspec.structs import replace
 
-from kiplab.fleet.estimators.dropped_paths import left_out
-from kiplab.fleet.estimators.forced_outages import OUTAGE_METRICS
+from kiplab.fleet.estimators import closed_forms
+from kiplab.fleet.estimators.forced_outages import OUTAGE_METRICS, left_out
 from kiplab.fleet.estimators.forced_windows import METRICS, STALE_JOIN
 from kiplab.fleet.fleet_answers import quick_estimate
 from kiplab.fleet.fleet_answers.quick_estimate import changed, estimate
 from kiplab.fleet.parameters import Parameters, read_study
 from kiplab.fleet.statistics.block_means import WeighedRate, weighed_rate
-from kiplab.fleet.verification.checked_worlds import QUIET
+from tests.fleet.referees.compared import QUIET
 
 EVERY = tuple(dict.fromkeys((*METRICS, *OUTAGE_METRICS)))
 
@@ -47,3 +47,8 @@ def test_an_interval_is_no_narrower_than_what_the_estimate_leaves_out(
     assert row.found.low == pytest.approx(alone.low * (1 - share), rel=1e-12)
     assert row.found.high == pytest.approx(alone.high * (1 + share), rel=1e-12)
     assert row.found.high - row.found.low > 1.9 * share * row.found.rate
+
+
+def test_what_a_crash_takes_with_it_counts_disks_too() -> None:
+    with_disks = replace(QUIET, disk_failures_per_year=0.5)
+    assert closed_forms.lost_share(with_disks) == pytest.approx(0.5 + 0.5 * 0.1)

@@ -1,12 +1,20 @@
 """Random schedules full of ties: a function of a seed and a number.
 
 Times come from a few lengths that mean something to Kafka (a heartbeat, a session, a lag), one
-millisecond more or less, so that events meet, in every order.
+millisecond more or less, so that events meet, in every order. In those of the race a follower is
+back, and its leader proposes it, slowly. Meanwhile it crashes again and loses records. Without a
+check it joins all the same; then the leader goes. Only some of them end that way.
 """
 
 from random import Random
 
-from .outside_events import Fate, Outside, OutsideKind, OutsideSchedule, ordered
+from kiplab.fleet.agreement.outside_events import (
+    Fate,
+    Outside,
+    OutsideKind,
+    OutsideSchedule,
+    ordered,
+)
 
 GAPS = (0, 0, 0, 1, 1, 2, 500, 999, 1_000, 2_000, 2_001, 5_000, 8_999, 9_000, 9_001, 15_000, 40_000)
 LENGTHS = (
@@ -70,3 +78,58 @@ def _incident(random: Random, at: int, replicas: int) -> list[Outside]:
         age = random.choice((*AGES, *LENGTHS))
         outsides.append(Outside(at=max(1, at - age), kind="flush", broker=broker))
     return outsides
+
+
+# --- the race -------------------------------------------------------------------------------------
+
+LEADER, FOLLOWER = 1, 2
+RACE_FATES: tuple[Fate, ...] = ("kept", "tail-lost", "replaced")
+RACE_KINDS: tuple[OutsideKind, ...] = ("crash", "bounce")
+
+
+def racing_schedule(seed: int, index: int) -> OutsideSchedule:
+    """Schedule `index` of `seed`: a follower goes twice, then its leader."""
+    random = Random(f"race/{seed}/{index}")
+    left = random.randint(3_000, 5_000)
+    first = Outside(
+        at=left,
+        kind=random.choice(RACE_KINDS),
+        broker=FOLLOWER,
+        restart=random.randint(1, 12_000),
+        ready=random.randint(1, 1_000),
+        level=random.randint(1, 2_000),
+        lag_phase=random.randint(0, 14_999),
+        delays=(random.choice((1, 8_000, 16_000, 24_000)),),
+    )
+    # With ZooKeeper a start waits for the end of an earlier session: some of the crashes come late.
+    request_at = left + first.restart + first.ready + first.level
+    again = _crash(
+        random, FOLLOWER, request_at + random.randint(1, 9_000), random.choice(RACE_FATES)
+    )
+    last = _crash(random, LEADER, again[-1].at + random.randint(1, 30_000), "kept")
+    return ordered(
+        OutsideSchedule(
+            replicas=random.choice((2, 2, 3)),
+            leader=LEADER,
+            end=last[-1].at + REST_MS,
+            events=(Outside(at=left, kind="beat", broker=FOLLOWER), first, *again, *last),
+        )
+    )
+
+
+def _crash(random: Random, broker: int, at: int, fate: Fate) -> list[Outside]:
+    """With the heartbeat and the flush before it."""
+    crash = Outside(
+        at=at,
+        kind="crash",
+        broker=broker,
+        fate=fate,
+        restart=random.randint(1, 15_000),
+        ready=random.randint(1, 1_000),
+        level=random.randint(1, 30_000),
+        lag_phase=random.randint(0, 14_999),
+        delays=(random.choice((1, 8_000, 16_000)),),
+    )
+    beat = Outside(at=at - random.randint(0, 2_000), kind="beat", broker=broker)
+    flush = Outside(at=at - random.randint(0, 35_000) % at, kind="flush", broker=broker)
+    return [beat, *([flush] if fate == "tail-lost" else []), crash]

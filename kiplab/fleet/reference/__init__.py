@@ -1,1 +1,0 @@
-"""References for simulations: a chain that is solved exactly, and formulas on one line."""

@@ -1,1 +1,0 @@
-"""Every metric of the fleet beside an independent calculation: the verification page."""
