@@ -28,10 +28,18 @@ def add_fleet_options(parser: argparse.ArgumentParser) -> None:
 
     studies = f"{', '.join(presets())}, or a TOML file"
     methods = f"only one of {', '.join(METHODS)}; else naive, and forced for what is too rare"
-    deeds = parser.add_subparsers(required=True, metavar="run|report|story")
+    deeds = parser.add_subparsers(required=True, metavar="run|report|parameters|story")
     run = deeds.add_parser("run", help="simulate years of a fleet, and keep what was counted")
     run.add_argument("study", metavar="PRESET|FILE", help=studies)
     run.add_argument("-o", "--out", required=True, metavar="DIR", help="the folder that keeps it")
+    run.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        dest="settings",
+        help="a parameter of `kiplab fleet parameters`, or kafka=3.6; repeatable",
+    )
     run.add_argument("--master", metavar="URL", help="a Spark master; else two cores of this one")
     run.add_argument("--years", type=float, metavar="N", help="partition-years in all; 1e6")
     run.add_argument("--method", metavar="NAME", help=f"{methods} for that")
@@ -47,6 +55,9 @@ def add_fleet_options(parser: argparse.ArgumentParser) -> None:
     report.add_argument("folder", metavar="DIR", help="a folder of `kiplab fleet run`")
     report.add_argument("-o", "--out", metavar="OUT.html", help="write a page with the plots")
     report.set_defaults(command=report_fleet)
+    table = deeds.add_parser("parameters", help="every parameter: unit, default, range, source")
+    table.add_argument("--template", action="store_true", help="as a commented TOML file to edit")
+    table.set_defaults(command=print_parameters)
     story = deeds.add_parser("story", help="one loss of a study, as a play")
     story.add_argument("study", metavar="PRESET|FILE", help=studies)
     add_story_options(story)
@@ -54,7 +65,7 @@ def add_fleet_options(parser: argparse.ArgumentParser) -> None:
     verify = deeds.add_parser("verify", add_help=False, prefix_chars="\0")
     verify.add_argument("rest", nargs="*")
     verify.set_defaults(command=_verify_is_gone)
-    for deed in (run, report, story):
+    for deed in (run, report, table, story):
         deed.add_argument("--json", action="store_true", help="one JSON object on stdout")
 
 
@@ -89,9 +100,10 @@ def run_fleet(options: argparse.Namespace) -> int:
 
 def _answer(options: argparse.Namespace, stop: Event) -> FleetAnswer:
     from ..fleet.fleet_answers.fleet_run import run
+    from ..fleet.parameters.fleet_study import read_study, with_settings
 
     return run(
-        options.study,
+        with_settings(read_study(options.study), options.settings),
         options.out,
         years=options.years,
         method=options.method,
@@ -99,6 +111,30 @@ def _answer(options: argparse.Namespace, stop: Event) -> FleetAnswer:
         resume=options.resume,
         stop=stop,
     )
+
+
+_TEMPLATE = {
+    "about": "A fleet of our own.",
+    "feature_sets": ["none", "841", "903", "841+903"],
+}
+
+
+def print_parameters(options: argparse.Namespace) -> int:
+    """The table of parameters, or a study with all of them at their defaults."""
+    from msgspec.structs import asdict
+
+    from ..fleet.parameters.fleet_study import study_of
+    from ..fleet.parameters.parameter_table import PARAMETERS
+    from ..fleet.parameters.study_text import parameter_lines, written
+
+    if options.json:
+        rows = [{**asdict(p), "kind": p.kind.__name__} for p in PARAMETERS.values()]
+        return common_options.print_json({"parameters": rows})
+    if options.template:
+        sys.stdout.write(written(study_of(_TEMPLATE)))
+    else:
+        print("\n".join(parameter_lines()))
+    return DONE
 
 
 def report_fleet(options: argparse.Namespace) -> int:

@@ -48,7 +48,7 @@ REFUSED = NeverHappens(because="KIP-841 refuses <this>, KIP-903 that")
 
 def answer(**swept: list[float]) -> FleetAnswer:
     """Every metric under every set at every point, without a kernel."""
-    fleet = {"brokers": 6, "partitions": 600, "replica_sets": 15, "clusters": 2, **swept}
+    fleet = {"brokers": 6, "partitions": 600, "racks": 1, "clusters": 2, **swept}
     about = {"about": "Made up & small.", "feature_sets": list(SETS)}
     study = study_of({**about, "parameters": fleet})
     asked = list(product(study.scenarios, SETS, METRICS))

@@ -124,7 +124,8 @@ def test_copysets_give_fewer_and_larger_incidents(metric: str) -> None:
 
 
 def shocks(share: float) -> spread.IncidentSizes:
-    return spread.partitions_per_incident(Parameters(**SMALL, shock_tail_lost=share), "shock_loss")
+    each = Parameters(**SMALL, shock_tail_lost=share, shock_fate_shared=False)
+    return spread.partitions_per_incident(each, "shock_loss")
 
 
 def test_a_shock_takes_about_the_share_that_loses_its_tail() -> None:

@@ -54,6 +54,7 @@ from .world_words import (
     QUEUE_AGE,
     RACK_OF,
     RACK_SHOCKS,
+    SHOCK_FATE_SHARED,
     SHOCK_LOST_BELOW,
     SLOW_BELOW,
     SLOW_REQUEST,
@@ -74,7 +75,7 @@ of its events NUMBER is the next, DRAWN how many have a time; LONGEST is how lon
 lasts at most that meets no other, 0 where that is not known. SILENT is how long before a cut the
 last heartbeat of KIP-343 was sent."""
 STREAMS = 6 * BROKERS + 1
-_DETAILS, _FIRST_DELAYS, _DEEPER = 1, 8, 32
+_DETAILS, _SHARED, _FIRST_DELAYS, _DEEPER = 1, 4, 8, 32
 DEPTH_MAX = 8
 """Early crashes after early crashes after ..."""
 
@@ -211,7 +212,10 @@ def know(
     st[row + SHOCK] = 1 if clock in (RACK_SHOCKS, CLUSTER_SHOCKS) else 0
     st[row + FATE] = 0
     if rank == CRASH:
-        st[row + FATE] = _fate(w, st[row + SHOCK] != 0, two[0])
+        fate = two[0]
+        if st[row + SHOCK] and w[SHOCK_FATE_SHARED]:
+            fate = philox(seed, replication, number, _SHARED, st[at + CLOCK_OF], clock)[0]
+        st[row + FATE] = _fate(w, st[row + SHOCK] != 0, fate)
     st[row + SHUTDOWN] = 1 + drawn(tables, w[STOPPING], two[1])
     lasts = OUTAGE_LASTS if rank == OUTAGE_BEGINS else CUT_LASTS
     st[row + LASTS] = 1 + drawn(tables, w[lasts], two[2])

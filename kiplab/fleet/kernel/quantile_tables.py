@@ -9,7 +9,7 @@ The knots are worked out with decimal numbers of 40 digits. The normal quantile,
 a float, is rounded to 2^-20 first: no library's last bit is left in it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import Decimal, localcontext
 from functools import lru_cache
 from itertools import chain
@@ -24,6 +24,8 @@ OCTAVES = 32
 HALF = OCTAVES * CELLS + 1
 TABLE = 2 * HALF
 """Words in a table."""
+BEYOND = 1 << 56
+"""The longest draw in microseconds, 2,285 years: longer than any horizon, and its steps fit."""
 _DIGITS = 40
 _Z_GRID = 1 << 20
 
@@ -49,7 +51,7 @@ def drawn(tables: list[int], start: int, word: int) -> int:
 @lru_cache(maxsize=128)
 def exponential(mean_us: int) -> tuple[int, ...]:
     """The table of an exponential distribution with this mean."""
-    return tuple((mean_us * unit + (1 << 63)) >> 64 for unit in _unit_exponential())
+    return _bounded((mean_us * unit + (1 << 63)) >> 64 for unit in _unit_exponential())
 
 
 def log_normal(median_us: int, sigma: Decimal) -> tuple[int, ...]:
@@ -63,7 +65,7 @@ def log_normal(median_us: int, sigma: Decimal) -> tuple[int, ...]:
     def high(tail: Decimal) -> Decimal:
         return median_us * (sigma * _normal(tail)).exp()
 
-    return _table(low, high)
+    return _bounded(_table(low, high))
 
 
 def uniform(low_us: int, high_us: int) -> tuple[int, ...]:
@@ -75,6 +77,10 @@ def uniform(low_us: int, high_us: int) -> tuple[int, ...]:
 def constant(us: int) -> tuple[int, ...]:
     """The table of one time."""
     return (us,) * TABLE
+
+
+def _bounded(draws: Iterable[int]) -> tuple[int, ...]:
+    return tuple(min(draw, BEYOND) for draw in draws)
 
 
 def longest(table: tuple[int, ...]) -> int:

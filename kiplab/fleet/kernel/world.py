@@ -21,6 +21,7 @@ from .world_words import (
     LOOK_BACK,
     OUTAGE_BOUND,
     RACK_OF,
+    SHOCK_FATE_SHARED,
     SHOCK_LOST_BELOW,
     SLOW_BELOW,
     TABLES,
@@ -86,6 +87,7 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     tail_lost: float = 0.1
     disk_replaced: float = 0.0
     shock_tail_lost: float = 0.1
+    shock_fate_shared: bool = True
     crash_restart: Distribution = LogNormal(300 * SECOND, 0.5)
     clean_restart: Distribution = Exponential(120 * SECOND)
     shutdown: Distribution = Constant(3 * SECOND)
@@ -195,6 +197,7 @@ def _fill(w: list[int], world: World) -> None:
     w[DISK_LOST_BELOW] = _below(world.disk_replaced)
     w[TAIL_LOST_BELOW] = _below(world.disk_replaced + world.tail_lost)
     w[SHOCK_LOST_BELOW] = _below(world.shock_tail_lost)
+    w[SHOCK_FATE_SHARED] = int(world.shock_fate_shared)
     w[SLOW_BELOW] = _below(world.alter_partition_slow_share)
     w[EARLY_WITHIN] = world.early_within_us if world.early_factor > 1 else 0
     racks = world.racks or tuple(range(world.replication_factor))

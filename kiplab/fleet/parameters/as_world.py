@@ -7,6 +7,7 @@ from .scenario import Scenario
 from .years import MICROSECONDS_PER_YEAR
 
 _SECOND = 1_000_000
+_LONGEST_US = 1e30
 _PING_AT_LEAST_S = 10.0
 """ClientCnxn.MAX_SEND_PING_INTERVAL"""
 
@@ -18,7 +19,8 @@ def as_world(scenario: Scenario) -> World:
     return World(
         zookeeper=zookeeper,
         replication_factor=p.replication_factor,
-        min_insync_replicas=p.min_insync_replicas,
+        # Partition.effectiveMinIsr
+        min_insync_replicas=min(p.min_insync_replicas, p.replication_factor),
         unclean_elections=p.unclean_elections,
         bounces_wait=p.bounces_wait,
         racks=tuple(replica % p.racks for replica in range(p.replication_factor)),
@@ -31,6 +33,7 @@ def as_world(scenario: Scenario) -> World:
         tail_lost=(1 - replaced) * p.tail_lost,
         disk_replaced=replaced,
         shock_tail_lost=p.shock_tail_lost,
+        shock_fate_shared=p.shock_fate_shared,
         crash_restart=LogNormal(_us(p.crash_restart_s), p.crash_restart_sigma),
         clean_restart=Exponential(_us(p.clean_restart_s)),
         shutdown=Constant(_us(p.shutdown_s)),
@@ -70,8 +73,8 @@ def _us(seconds: float) -> int:
 
 
 def _mean_us(per_year: float) -> int:
-    """The time between two, on average; 0 is never."""
-    return max(1, round(MICROSECONDS_PER_YEAR / per_year)) if per_year else 0
+    """The time between two, on average; 0 is never. Draws end long before the longest."""
+    return max(1, round(min(MICROSECONDS_PER_YEAR / per_year, _LONGEST_US))) if per_year else 0
 
 
 def _between(low_s: float, high_s: float) -> Uniform:

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from itertools import product
 from pathlib import Path
@@ -20,7 +20,7 @@ from .swept_values import values_of
 
 _FOLDER = files(__package__) / "presets"
 _ENDING = ".toml"
-_KEYS = ("about", "mode", "feature_sets", "parameters")
+_KEYS = ("about", "mode", "feature_sets", "kafka", "parameters")
 _MOST_POINTS = 10_000
 _AT_LINE = re.compile(r"\s*\(at line (\d+), column \d+\)")
 _AT_END = re.compile(r"\s*\(at end of document\)")
@@ -100,14 +100,18 @@ def study_from(source: str, file: str = "") -> FleetStudy:
 
 
 def study_of(document: Mapping[str, Any]) -> FleetStudy:
-    """The study of what a TOML file holds: about, mode, feature_sets and parameters.
+    """The study of what a TOML file holds: about, mode, feature_sets, kafka and parameters.
 
+    A release in `kafka`, or several, is seen beside the feature sets, or alone if there are none.
     Raises ParameterError with the key for whatever is wrong with it.
     """
     for key in document:
         _check_key(key)
     mode = _mode(document.get("mode", Mode.KRAFT))
-    named = document.get("feature_sets", list(meaningful(mode)))
+    releases = document.get("kafka", [])
+    releases = releases if isinstance(releases, list) else [releases]
+    named = document.get("feature_sets", [] if releases else list(meaningful(mode)))
+    named = [*named, *releases] if isinstance(named, list) else named
     study = FleetStudy(
         about=_text("about", document.get("about", "")),
         mode=mode,
@@ -117,6 +121,43 @@ def study_of(document: Mapping[str, Any]) -> FleetStudy:
     _check_size(study)
     _ = study.scenarios
     return study
+
+
+def with_settings(study: FleetStudy, settings: Sequence[str]) -> FleetStudy:
+    """The study with each ``"key=value"`` in place of its own value.
+
+    A key is a parameter, `kafka` or `feature_sets`. A value is written as in TOML. Raises
+    ParameterError for whatever is wrong with one.
+    """
+    values = {name: [*several] for name, several in study.values}
+    document: dict[str, Any] = {**msgspec.to_builtins(study), "parameters": values}
+    document["feature_sets"] = [*study.feature_sets]
+    del document["values"]
+    try:
+        for setting in settings:
+            _set(document, setting)
+        return study_of(document)
+    except ParameterError as wrong:
+        raise wrong.placed(file="--set") from None
+
+
+def _set(document: dict[str, Any], setting: str) -> None:
+    key, is_set, value = (part.strip() for part in setting.partition("="))
+    if not is_set:
+        raise ParameterError("it has no value", allowed="as in brokers=12", key=key)
+    if key in ("kafka", "feature_sets"):
+        document["feature_sets"] = [name.strip() for name in value.split(",")]
+    else:
+        check_name(key)
+        document["parameters"][key] = _as_toml(value)
+
+
+def _as_toml(value: str) -> Any:
+    """The value as TOML has it, the text itself where it is none."""
+    try:
+        return tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return value
 
 
 def _check_key(key: str) -> None:

@@ -9,7 +9,9 @@ from itertools import combinations
 
 import msgspec
 
+from ...protocol.features import UnknownFeatureError, parse_features
 from ...protocol.guards import GUARDS
+from ...protocol.ids import CONTROLLER, BrokerId
 from ...protocol.releases import RELEASES, Mode
 from ..kernel.mirrored_guards import PURGE, WRITES
 from .parameter_errors import ParameterError
@@ -95,16 +97,31 @@ def check_purge(name: str, mode: Mode) -> None:
 
 
 def _parts(name: str, key: str) -> tuple[str, ...]:
-    """In their order."""
+    """In their order. A release such as ``"3.6"`` or ``"3.5/3.4-IV0"`` stands for what it has."""
+    if name.partition("/")[0] in RELEASES:
+        return _of_release(name, key)
     parts = [] if name == NONE_OF_THEM else name.split("+")
     if len(set(parts)) < len(parts) or not {*parts} <= {*SWITCHES}:
         if WRITES in parts:
             problem = f"{WRITES} (up to Kafka 2.6) is compared with the engine, not studied"
             allowed = "with ZooKeeper a study is of 2.7 to 3.2: leave it out"
             raise ParameterError(problem, allowed=allowed, key=key)
-        allowed = f"{NONE_OF_THEM}, or some of {', '.join(SWITCHES)} once each with + between them"
+        several = f"{NONE_OF_THEM}, or some of {', '.join(SWITCHES)} once each with + between them"
+        allowed = f'{several}; or a release, as in "3.6"'
         raise ParameterError(f"there is no feature set {name!r}", allowed=allowed, key=key)
     return tuple(switch for switch in SWITCHES if switch in parts)
+
+
+def _of_release(kafka: str, key: str) -> tuple[str, ...]:
+    try:
+        features = parse_features(kafka)
+    except UnknownFeatureError as unknown:
+        raise ParameterError(str(unknown), allowed='as in "3.6"', key=key) from None
+    if features.mode is not Mode.KRAFT or RELEASES[features.release].specified is not None:
+        allowed = 'name a release of KRaft, as in "3.6"'
+        raise ParameterError(f"a fleet does not play Kafka {kafka}", allowed=allowed, key=key)
+    acting = features.active(CONTROLLER) | features.active(BrokerId(1))
+    return tuple(kip for kip, guard in GUARD_OF.items() if guard in acting)
 
 
 def _kip_set(kips: tuple[str, ...], mode: Mode) -> KipSet:

@@ -48,7 +48,6 @@ def check_together(values: Mapping[str, Any]) -> None:
 
 
 _ORDERED = (
-    ("min_insync_replicas", "replication_factor", "nothing would ever be committed"),
     ("replication_factor", "brokers", "each replica has a broker of its own"),
     ("replica_sets", "partitions", "a replica set has a partition or more"),
     ("disk_failures_per_year", "crashes_per_year", "failing disks are among the crashes"),

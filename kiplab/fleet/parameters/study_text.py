@@ -17,6 +17,14 @@ def written(study: FleetStudy) -> str:
     return "\n".join(_lines(study)) + "\n"
 
 
+def parameter_lines() -> Iterator[str]:
+    """The table of parameters for a terminal: of each its unit, range, meaning, default, source."""
+    for name, about in PARAMETERS.items():
+        yield f"{name} = {_value(about.default)}"
+        text = f"{about.does} [{_range(about)}] {about.basis.capitalize()}: {about.source}"
+        yield from (f"    {line}" for line in wrap(text, _WIDTH - 4))
+
+
 def _lines(study: FleetStudy) -> Iterator[str]:
     yield f"about = {_value(study.about)}"
     yield f"mode = {_value(study.mode)}"
@@ -29,8 +37,12 @@ def _lines(study: FleetStudy) -> Iterator[str]:
 
 
 def _said(about: Parameter) -> str:
-    span = "" if about.kind is bool else f", {about.low:g} to {about.high:g}"
-    return f"{about.does} [{about.unit}{span}; default {_value(about.default)}, {about.basis}]"
+    return f"{about.does} [{_range(about)}; default {_value(about.default)}, {about.basis}]"
+
+
+def _range(about: Parameter) -> str:
+    span = "" if about.kind is bool else f", {about.low:,.10g} to {about.high:,.10g}"
+    return f"{about.unit}{span}"
 
 
 def _value(value: Any) -> str:

@@ -10,6 +10,7 @@ from ...figures.how_often.number_words import value_words
 from ...figures.how_often.rates_by_reboots import RatePoint
 from ..fleet_answers.fleet_answer import FleetAnswer
 from ..fleet_answers.fleet_row import FleetRow, FoundRate
+from ..spread.partition_placement import sets_in_use
 from ..statistics.block_means import NothingWeighed, WeighedRate
 from ..statistics.event_rates import NeverHappens, NeverSeen, SeenRate
 
@@ -88,8 +89,8 @@ def rate_points_of(answer: FleetAnswer, metrics: Sequence[str]) -> list[RatePoin
 
 def fleets_of(answer: FleetAnswer, metric: str, features: str) -> list[FleetOfSize]:
     """One, ten and a hundred of its clusters, and as many as it has; none of what it has no row."""
-    values = dict(answer.study.values)
-    sets, clusters = int(values["replica_sets"][0]), int(values["clusters"][0])
+    fleet = answer.study.scenarios[0].parameters
+    sets, clusters = sets_in_use(fleet), fleet.clusters
     return [
         FleetOfSize(
             name=f"{counted(count, 'cluster')}, {count * sets:,} replica sets",

@@ -15,3 +15,4 @@ from .incident_sizes import partitions_per_incident as partitions_per_incident
 from .incident_sizes import seen_incidents as seen_incidents
 from .partition_placement import Placement as Placement
 from .partition_placement import placed as placed
+from .partition_placement import sets_in_use as sets_in_use

@@ -88,6 +88,8 @@ def _lost_by_shocks(placement: Placement, tail_lost: float, seed: int) -> Any:
     held = _by_set(placement)
     if tail_lost <= 0:
         return held
+    if tail_lost >= 1:
+        return np.array([held.sum()])
     shape = (_SHOCKS, placement.brokers)
     words = counted_words(seed, SHOCKS, 2 * _SHOCKS * placement.brokers)
     fenced, fates = words[::2].reshape(shape), words[1::2].reshape(shape)

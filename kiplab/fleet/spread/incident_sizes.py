@@ -61,15 +61,16 @@ def partitions_per_incident(parameters: Parameters, metric: str, seed: int = 0) 
     if metric not in GROUP_OF:
         raise ValueError(f"no incidents are known of {metric!r}; there are {', '.join(GROUP_OF)}")
     p = parameters
-    shape = (p.brokers, p.partitions, p.replication_factor, p.replica_sets)
-    return _sizes(shape, p.shock_tail_lost, GROUP_OF[metric], seed)
+    shape = (p.brokers, p.partitions, p.replication_factor, p.replica_sets, p.racks)
+    tail_lost = 1.0 if p.shock_fate_shared else p.shock_tail_lost
+    return _sizes(shape, tail_lost, GROUP_OF[metric], seed)
 
 
 @lru_cache(maxsize=64)
 def _sizes(
-    shape: tuple[int, int, int, int], tail_lost: float, group: FateGroup, seed: int
+    shape: tuple[int, int, int, int, int], tail_lost: float, group: FateGroup, seed: int
 ) -> IncidentSizes:
-    names = ("brokers", "partitions", "replication_factor", "replica_sets")
+    names = ("brokers", "partitions", "replication_factor", "replica_sets", "racks")
     placement = placed(seed=seed, **dict(zip(names, shape, strict=True)))
     sizes = partitions_of_groups(placement, group, shock_tail_lost=tail_lost, seed=seed)
     return IncidentSizes(sizes)

@@ -21,6 +21,7 @@ from ...fleet.parameters.meaningful_sets import GUARD_OF, NONE_OF_THEM, check_ki
 from ...fleet.parameters.parameter_table import PARAMETERS, Parameter
 from ...fleet.pictures.picture_rows import measured
 from ...fleet.pipeline.work_orders import FORCED, NAIVE
+from ...fleet.spread.partition_placement import sets_in_use
 from ...fleet.statistics.event_rates import NeverHappens
 from ...fleet.statistics.years_ahead import YEARS, AtLeastOne, at_least_one
 from ...protocol.releases import Mode
@@ -217,8 +218,8 @@ def findings_sentence(answer: FleetAnswer, rows: Sequence[FleetRow]) -> str:
         *_, last = at_least_one(answer.incidents.of(row), 1)
         same.setdefault(chance_words(last), []).append(row.features)
     chances = "; ".join(f"{phrases.sets_words(sets)}: {chance}" for chance, sets in same.items())
-    values = dict(answer.study.values)
-    sets_of_all = values["replica_sets"][0] * values["clusters"][0]
+    fleet = answer.study.scenarios[0].parameters
+    sets_of_all = sets_in_use(fleet) * fleet.clusters
     where = f"in the {number_words(sets_of_all, 3)} replica sets of this fleet"
     together = answer.incidents.remark(rows[0])
     metric = phrases.metric_words(rows[0].metric)

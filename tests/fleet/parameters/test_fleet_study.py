@@ -97,8 +97,8 @@ WRONG = {
     "feature_sets = ['leaders_write_isr']": "f.toml:1: feature_sets: leaders_write_isr (",
     "feature_sets = ['842']": "f.toml:1: feature_sets: there is no feature set '842'; none, or",
     "parameters = 3": "f.toml:1: parameters: 3 is no table",
-    "[parameters]\nmin_insync_replicas = 3": "f.toml:2: min_insync_replicas: 3 is more than"
-    " replication_factor, which is 2; nothing would ever be committed; lower it, or raise",
+    "[parameters]\nreplication_factor = 3\nbrokers = 2": "f.toml:2: replication_factor: 3 is more"
+    " than brokers, which is 2; each replica has a broker of its own; lower it, or raise brokers",
     "[parameters]\nlag_s = ": "f.toml:2: Invalid value; a study is a TOML file",
 }  # fmt: skip
 
