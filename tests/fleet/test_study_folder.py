@@ -80,19 +80,19 @@ def test_the_waves_read_as_one_parquet_table_without_kiplab(whole: Path) -> None
 
 
 def test_a_summary_adds_up_the_blocks(whole: Path) -> None:
-    rows = summarise(partials_in(whole), spark=False)
+    rows = summarise(partials_in(whole))
     assert len(rows) == 2 * len(coins.SETS) * len(coins.METRICS)
     one = next(r for r in rows if (r.features, r.metric) == ("none", "heads"))
     orders = [o for o in coins.plan().orders if o.scenario.scenario_id == one.scenario_id]
     parts = [coins.throw(order)[0] for order in sorted(orders, key=key_of)]
-    assert one.blocks == len(parts) == 5
+    assert len(one.weights) == len(parts) == 5
     assert one.events == sum(part.events for part in parts) > 0
     assert one.exposure_us == 5 * 40 * 10**20
     assert one.histogram == tuple(map(sum, zip(*(p.histogram for p in parts), strict=True)))
     total = 0.0
     for part in parts:
         total += part.sum_w
-    assert one.sum_w == total
+    assert one.counted.total == total
 
 
 def test_neighbours_of_the_grid_are_dealt_out_mixed() -> None:

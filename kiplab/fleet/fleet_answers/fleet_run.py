@@ -4,11 +4,10 @@ import functools
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -25,14 +24,13 @@ from ..pipeline.run_progress import RunProgress
 from ..pipeline.study_folder import partials_in
 from ..pipeline.study_plan import StudyPlan
 from ..pipeline.study_run import run_study
-from ..pipeline.study_summary import summarise
+from ..pipeline.study_summary import SummaryRow, summarise
 from ..pipeline.work_orders import BIASED, FORCED, METHODS, NAIVE
 from .answer_folder import STUDY_FILE, begin_folder, kept_methods, kept_sizes, study_in
 from .block_sizes import biased_load, forced_load, naive_load, replications
 from .checked_block import checked_block
 from .counted_metrics import COUNTED
 from .fleet_answer import FleetAnswer, answer_of
-from .fleet_rows import MethodSums, block_weights
 from .forced_scenarios import WHAT_FOR, forced_scenarios, forced_sets
 from .work_block import work_block
 
@@ -112,7 +110,7 @@ def run(
         plans = {name: _plan(read, name, path, options) for name in methods}
         # Once one of them was stopped the others do not begin.
         finished = all(_is_run(plan, path / name, options) for name, plan in plans.items())
-        answer = _answer(path, master=master, spark=spark)
+        answer = _answer(path)
     seconds = time.monotonic() - began
     return msgspec.structs.replace(answer, seconds=seconds, finished=finished)
 
@@ -126,7 +124,7 @@ def answer_in(folder: str | Path) -> FleetAnswer:
     with needed_by("a study of fleets"):
         import pyarrow  # noqa: F401
         import scipy  # noqa: F401
-    return _answer(Path(folder), master=None, spark=False)
+    return _answer(Path(folder))
 
 
 # --- what is asked --------------------------------------------------------------------------------
@@ -216,29 +214,18 @@ def compile_kernel() -> None:
 # --- the answer -----------------------------------------------------------------------------------
 
 
-def _answer(folder: Path, *, master: str | None, spark: bool) -> FleetAnswer:
+def _answer(folder: Path) -> FleetAnswer:
     study = study_in(folder)
-    sumses = tuple(_sums(folder, master, spark))
-    _check_known(folder, study, sumses)
-    return answer_of(study, sumses)
+    kept = [(method, partials_in(folder / method)) for method in kept_methods(folder)]
+    summary = [row for method, partials in kept for row in summarise(partials, method)]
+    _check_known(folder, study, summary)
+    return answer_of(study, summary)
 
 
-def _sums(folder: Path, master: str | None, spark: bool) -> Iterator[MethodSums]:
-    for method in kept_methods(folder):
-        partials = partials_in(folder / method)
-        if partials.num_rows == 0:
-            continue
-        naive = method == NAIVE
-        rows = summarise(partials, master=master, spark=spark and naive)
-        weights: Any = {} if naive else block_weights(partials)
-        yield MethodSums(method=method, summary=tuple(rows), weights=weights)
-
-
-def _check_known(folder: Path, study: FleetStudy, sumses: tuple[MethodSums, ...]) -> None:
+def _check_known(folder: Path, study: FleetStudy, summary: list[SummaryRow]) -> None:
     """A parameter that is new since makes other scenarios of the same file."""
     scenario_ids = {scenario.scenario_id for scenario in study.scenarios}
-    rows = [row for sums in sumses for row in sums.summary]
-    if any(row.scenario_id not in scenario_ids or row.metric not in COUNTED for row in rows):
+    if any(row.scenario_id not in scenario_ids or row.metric not in COUNTED for row in summary):
         raise StudyFolderError(
             f"{folder} holds partials that are none of its study: another version of kiplab made"
             f" them, or {STUDY_FILE} was changed.",
