@@ -96,7 +96,7 @@ def test_a_summary_adds_up_the_blocks(whole: Path) -> None:
 
 
 def test_neighbours_of_the_grid_are_dealt_out_mixed() -> None:
-    scenarios = [order.scenario.share for order in coins.plan(blocks=20).orders]
+    scenarios = [order.scenario.parameters.tail_lost for order in coins.plan(blocks=20).orders]
     assert scenarios != sorted(scenarios) != scenarios[::-1]
 
 

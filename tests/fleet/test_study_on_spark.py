@@ -16,8 +16,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from kiplab.fleet.fleet_answers.checked_block import checked_block
-from kiplab.fleet.fleet_answers.work_block import work_block
+from kiplab.fleet.fleet_answers.work_block import checked_block, work_block
 from kiplab.fleet.pipeline import (
     RunProgress,
     code_version,

@@ -16,8 +16,7 @@ from ..pipeline.work_orders import METHODS
 from ..statistics.block_means import NothingWeighed
 from ..statistics.event_rates import NeverSeen
 from ..statistics.years_ahead import at_least_one
-from .best_rows import best_rows, rank
-from .fleet_row import FleetRow, SweptValues
+from .fleet_row import FleetRow, SweptValues, best_rows, rank
 from .fleet_rows import fleet_rows
 from .yearly_incidents import YearlyIncidents
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -17,7 +18,6 @@ from ..kernel.simulation import simulate
 from ..kernel.world import World
 from ..parameters.as_world import as_world
 from ..parameters.fleet_study import FleetStudy, read_study
-from ..parameters.scenario import Scenario
 from ..pipeline.code_version import code_version
 from ..pipeline.folder_errors import StudyFolderError
 from ..pipeline.run_progress import RunProgress
@@ -28,29 +28,15 @@ from ..pipeline.study_summary import SummaryRow, summarise
 from ..pipeline.work_orders import BIASED, FORCED, METHODS, NAIVE
 from .answer_folder import STUDY_FILE, begin_folder, kept_methods, kept_sizes, study_in
 from .block_sizes import biased_load, forced_load, naive_load, replications
-from .checked_block import checked_block
 from .counted_metrics import COUNTED
 from .fleet_answer import FleetAnswer, answer_of
 from .forced_scenarios import WHAT_FOR, forced_scenarios, forced_sets
-from .work_block import work_block
+from .work_block import checked_block, work_block
 
 YEARS = 1e6
 """Partition-years of a study by default, over all its scenarios together."""
 _FEW_BLOCKS = 400
 """Forced samples take milliseconds: so many blocks are done before Spark has dealt them out."""
-
-
-class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How a study runs; none of it changes a number, except that `years` and `seed` do."""
-
-    years: float
-    seed: int
-    master: str | None
-    spark: bool
-    resume: bool
-    progress: bool | None
-    listener: Callable[[RunProgress], object] | None
-    stop: threading.Event | None
 
 
 def run(
@@ -90,16 +76,9 @@ def run(
         import scipy  # noqa: F401
     began = time.monotonic()
     read = study if isinstance(study, FleetStudy) else read_study(study)
-    options = RunOptions(
-        years=_checked_years(read, YEARS if years is None else years),
-        seed=seed,
-        master=master,
-        spark=spark,
-        resume=resume,
-        progress=progress,
-        listener=heard,
-        stop=stop,
-    )
+    years = _checked_years(read, YEARS if years is None else years)
+    how = {"resume": resume, "master": master, "stop": stop}
+    bar = {"progress": progress, "listener": heard}
     with ExitStack() as stack:
         if folder is None:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "study"
@@ -107,9 +86,11 @@ def run(
         methods = _methods(read, method)
         begin_folder(path, read, seed=seed, resume=resume)
         _start(master, spark=spark)
-        plans = {name: _plan(read, name, path, options) for name in methods}
+        plans = {name: _plan(read, name, path, years, seed) for name in methods}
         # Once one of them was stopped the others do not begin.
-        finished = all(_is_run(plan, path / name, options) for name, plan in plans.items())
+        finished = all(
+            _is_run(plan, path / name, bar, spark=spark, **how) for name, plan in plans.items()
+        )
         answer = _answer(path)
     seconds = time.monotonic() - began
     return msgspec.structs.replace(answer, seconds=seconds, finished=finished)
@@ -160,18 +141,18 @@ def _check_biased(study: FleetStudy) -> None:
             raise ValueError(f"failures cannot be biased in this study: {problem}")
 
 
-def _plan(study: FleetStudy, method: str, folder: Path, options: RunOptions) -> StudyPlan[Scenario]:
+def _plan(study: FleetStudy, method: str, folder: Path, years: float, seed: int) -> StudyPlan:
     if method == FORCED:
         loads = tuple(map(forced_load, forced_scenarios(study)))
     elif method == BIASED:
         loads = tuple(map(biased_load, study.scenarios))
     else:
-        each, sizes = options.years / len(study.scenarios), kept_sizes(folder / method)
+        each, sizes = years / len(study.scenarios), kept_sizes(folder / method)
         loads = tuple(naive_load(scenario, each, sizes) for scenario in study.scenarios)
     return StudyPlan(
         workloads=loads,
         feature_sets=forced_sets(study.feature_sets) if method == FORCED else study.feature_sets,
-        study_seed=options.seed,
+        study_seed=seed,
         code=code_version(work_block.__module__),
         method=method,
     )
@@ -180,19 +161,11 @@ def _plan(study: FleetStudy, method: str, folder: Path, options: RunOptions) -> 
 # --- running --------------------------------------------------------------------------------------
 
 
-def _is_run(plan: StudyPlan[Scenario], folder: Path, options: RunOptions) -> bool:
+def _is_run(plan: StudyPlan, folder: Path, bar: dict[str, Any], *, spark: bool, **how: Any) -> bool:
     few = plan.method == FORCED and len(plan.orders) <= _FEW_BLOCKS
-    return run_study(
-        plan,
-        functools.partial(checked_block, plan.code),
-        folder,
-        resume=options.resume,
-        master=options.master,
-        spark=options.spark and not few,
-        progress=False if few else options.progress,
-        listener=None if few else options.listener,
-        stop=options.stop,
-    ).finished
+    shown = {"progress": False} if few else bar
+    work = functools.partial(checked_block, plan.code)
+    return run_study(plan, work, folder, spark=spark and not few, **shown, **how).finished
 
 
 def _start(master: str | None, *, spark: bool) -> None:

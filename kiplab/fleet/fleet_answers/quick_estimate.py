@@ -87,7 +87,7 @@ def _years(scenario: Scenario, points: int) -> float:
     return several * scenario.parameters.horizon_years
 
 
-def _summed(method: str, loads: Iterable[Workload[Scenario]], seed: int) -> tuple[SummaryRow, ...]:
+def _summed(method: str, loads: Iterable[Workload], seed: int) -> tuple[SummaryRow, ...]:
     import pyarrow as pa
 
     partials = [
@@ -98,7 +98,7 @@ def _summed(method: str, loads: Iterable[Workload[Scenario]], seed: int) -> tupl
     return summarise(pa.Table.from_pylist(partials, schema=partials_schema()), method)
 
 
-def _partials(method: str, load: Workload[Scenario], seed: int) -> Iterator[Partial]:
+def _partials(method: str, load: Workload, seed: int) -> Iterator[Partial]:
     """Plain sampling in one block, of which nothing is kept."""
     sets = load.scenario.feature_sets
     if method == FORCED:
