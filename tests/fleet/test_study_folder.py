@@ -373,6 +373,18 @@ def test_a_damaged_wave_is_mended_as_the_sentence_says(copy: Path, whole: Path) 
     assert partials_in(copy).equals(partials_in(whole))
 
 
+@pytest.mark.parametrize("change", [lambda blocks: blocks[1:], lambda b: [[b[0][0], 99], *b]])
+def test_a_manifest_that_does_not_agree_with_its_rows_is_refused(
+    copy: Path, change: Callable[[list[Any]], list[Any]]
+) -> None:
+    """A block that is not named would be counted twice, one that is not there would be missing."""
+    file = one_file(copy, "_manifest.json")
+    said = msgspec.json.decode(file.read_bytes())
+    file.write_bytes(msgspec.json.encode({**said, "blocks": change(said["blocks"])}))
+    with pytest.raises(StudyFolderError, match="its manifest names other blocks than it has"):
+        partials_in(copy)
+
+
 @pytest.mark.parametrize("said", ["{", "[]"])
 def test_a_damaged_study_is_called_so(copy: Path, said: str) -> None:
     (copy / "study.json").write_text(said)

@@ -8,7 +8,7 @@ import msgspec
 from ..parameters.scenario import Scenario
 from .work_orders import METHODS, NAIVE, FleetOrder
 
-_FORMAT = 1
+_FORMAT = 2
 
 BlockKey = tuple[str, int]
 """Scenario and block: what is worked out once."""
