@@ -132,22 +132,23 @@ class _Run:
         self, work: Callable[[bytes], list[dict[str, Any]]], stop: threading.Event
     ) -> Generator[FinishedWave, None, None]:
         """However it ends, finished blocks are handed over before."""
-        wave = _WaveHere()
+        done: list[tuple[FleetOrder, Any]] = []
+        began = time.monotonic()
         try:
             for order in self.missing:
                 if stop.is_set():
                     break
-                wave.add(order, work)
-                self._tell(len(wave.blocks))
-                if time.monotonic() - wave.began >= self.keep_every_s:
-                    yield wave.finished()
-                    wave = _WaveHere()
+                done.append((order, run_blocks_plainly(work, [order], partials_schema())))
+                self._tell(len(done))
+                if time.monotonic() - began >= self.keep_every_s:
+                    yield _wave_of(done)
+                    done, began = [], time.monotonic()
         except (BlockFailed, KeyboardInterrupt):
-            if wave.blocks:
-                yield wave.finished()
+            if done:
+                yield _wave_of(done)
             raise
-        if wave.blocks:
-            yield wave.finished()
+        if done:
+            yield _wave_of(done)
 
     def _waves(self, least: Callable[[], int]) -> Iterator[list[FleetOrder]]:
         while self.dealt < len(self.missing):
@@ -191,22 +192,10 @@ class _Run:
         )
 
 
-class _WaveHere:
-    """Blocks that were worked out in this process, one after the other."""
+def _wave_of(done: Sequence[tuple[FleetOrder, Any]]) -> FinishedWave:
+    import pyarrow as pa
 
-    def __init__(self) -> None:
-        self.blocks: list[FleetOrder] = []
-        self.rows = [partials_schema().empty_table()]
-        self.began = time.monotonic()
-
-    def add(self, order: FleetOrder, work: Callable[[bytes], list[dict[str, Any]]]) -> None:
-        self.rows.append(run_blocks_plainly(work, [order], partials_schema()))
-        self.blocks.append(order)
-
-    def finished(self) -> FinishedWave:
-        import pyarrow as pa
-
-        return FinishedWave(self.blocks, pa.concat_tables(self.rows))
+    return FinishedWave([order for order, _ in done], pa.concat_tables([rows for _, rows in done]))
 
 
 def _by_scenario(waves: Iterator[FinishedWave]) -> Iterator[FinishedWave]:
