@@ -24,15 +24,15 @@ def post(
     for send in sends:
         kind = KINDS[type(send.body)]
         if send.receiver != ALL_BROKERS:
-            sent, name = named(sent, sender, incarnation, kind)
+            sent, name = _named(sent, sender, incarnation, kind)
             message, event = _handed_over(cluster, name, send.receiver, send.body, answered)
             messages = messages if message is None else (*messages, message)
             events.append(event)
             continue
         for host in cluster.brokers:
             if host.up:
-                sent, name = named(sent, sender, incarnation, kind)
-                messages = (*messages, under_way(name, host.id, host.incarnation, send.body))
+                sent, name = _named(sent, sender, incarnation, kind)
+                messages = (*messages, _under_way(name, host.id, host.incarnation, send.body))
                 events.append(Sent(message=name, receiver=host.id, body=send.body))
     return replace(cluster, sent=sent, messages=messages), events
 
@@ -48,11 +48,11 @@ def _handed_over(
     if incarnation is None or (answers is not None and incarnation != answers.name.incarnation):
         why = "the connection is closed"
         return None, Dropped(message=name, receiver=receiver, body=body, why=why)
-    message = under_way(name, receiver, incarnation, body, answers)
+    message = _under_way(name, receiver, incarnation, body, answers)
     return message, Sent(message=name, receiver=receiver, body=body)
 
 
-def under_way(
+def _under_way(
     name: MessageName,
     receiver: BrokerId,
     incarnation: Incarnation,
@@ -71,7 +71,7 @@ def under_way(
     )
 
 
-def named(
+def _named(
     sent: Counters, sender: BrokerId, incarnation: Incarnation, kind: str
 ) -> tuple[Counters, MessageName]:
     """The name of the next message, and what has been sent then."""
@@ -127,7 +127,7 @@ def resent(cluster: Cluster, message: Message) -> tuple[Cluster, Event]:
     """The same request once more, on a new connection."""
     sender = message.name.sender
     incarnation = incarnation_of(cluster, sender)
-    sent, name = named(cluster.sent, sender, incarnation, message.name.kind)
+    sent, name = _named(cluster.sent, sender, incarnation, message.name.kind)
     copy = replace(message, name=name, connection=name.ordinal)
     event = Sent(message=name, receiver=copy.receiver, body=copy.body)
     return replace(cluster, sent=sent, messages=(*cluster.messages, copy)), event

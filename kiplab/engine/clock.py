@@ -16,7 +16,7 @@ from ..protocol.replica import broker_state
 from ..protocol.replica.broker_state import Broker, Lifecycle, Replica, log_of, replica_of
 from . import moves, nodes, producers, route_kinds, routes
 from .cluster import Cluster, broker
-from .truth import Session, registration_of, session_end_ms, watched_sessions
+from .truth import Session, session_end_ms, watched_sessions
 
 Due = tuple[int, moves.Move]
 _WHEN = itemgetter(0)
@@ -30,53 +30,19 @@ def due_moves(cluster: Cluster, end_ms: int, first_fenced: Sequence[BrokerId] = 
     Of sessions that end at the same moment those of `first_fenced` do first, in that order.
     Messages still in flight count as held back: whoever waits for one asks nothing more.
     """
-    coming, _ = coming_moves(cluster, end_ms, other_dues(cluster), first_fenced)
-    return coming[0] if coming else None
-
-
-def coming_moves(
-    cluster: Cluster, end_ms: int, others: OtherDues, first_fenced: Sequence[BrokerId] = ()
-) -> tuple[list[Due], bool]:
-    """What falls due up to `end_ms`, in order, and whether that is all of it.
-
-    That is so as long as no more becomes of the cluster than that heartbeats keep sessions, or a
-    registration is refused (see `round_trip`). Where it is not all, the first is what falls due
-    first, and the rest may differ once that is done. `others` are those of `other_dues`.
-    """
     sessions = watched_sessions(cluster)
     expiry, counted_on = _expiry(cluster, sessions, first_fenced), _counted_on(sessions)
-    is_all = expiry is None or expiry[0] > end_ms
-    until = end_ms if expiry is None or is_all else expiry[0]
+    until = end_ms if expiry is None else min(expiry[0], end_ms)
     # First: the controller's event was due before a request of the same millisecond came.
-    dues = [] if expiry is None or is_all else [expiry]
-    for node, other in zip(cluster.brokers, others, strict=False):
-        alive = _lifecycle(cluster, node, node.id in counted_on, until)
-        if alive is not None and alive[0] <= end_ms:
-            dues.append(alive)
-            is_all = is_all and alive[0] + _HEARTBEAT_MS > end_ms
-        if other is not None and other[0] <= end_ms:
-            dues.append(other)
-    if others[-1] is not None and others[-1][0] <= end_ms:
-        dues.append(others[-1])
-    dues.sort(key=_WHEN)
-    return dues, is_all
-
-
-OtherDues = tuple[Due | None, ...]
-"""The first thing of each broker, and that of everybody else."""
-
-
-def other_dues(cluster: Cluster) -> OtherDues:
-    """What falls due of each broker besides its heartbeats, and of whoever is no broker.
-
-    It stays what it is while no more becomes of the cluster than that heartbeats keep sessions, or
-    a registration is refused (see `round_trip`), and time passes, up to the first of it.
-    """
-    of_brokers = [_of_broker(cluster, node) for node in cluster.brokers]
-    rest = _of_control_planes(cluster)
+    dues = [expiry]
+    for node in cluster.brokers:
+        dues.append(_lifecycle(cluster, node, node.id in counted_on, until))
+        dues.append(_of_broker(cluster, node))
+    dues += _of_control_planes(cluster)
     if cluster.producers:
-        rest += producers.next_turns(cluster)
-    return *of_brokers, _first(rest)
+        dues += producers.next_turns(cluster)
+    first = _first([due for due in dues if due is not None])
+    return first if first is not None and first[0] <= end_ms else None
 
 
 def _first(dues: Sequence[Due]) -> Due | None:
@@ -175,7 +141,8 @@ def _lifecycle(cluster: Cluster, node: Broker, is_counted_on: bool, until_ms: in
     if _awaits(cluster, node, "lifecycle"):
         return None
     due = process.timers.heartbeat
-    if due <= until_ms and is_counted_on and has_started(process):
+    has_started = process.lifecycle is Lifecycle.RUNNING and process.epoch != NO_BROKER_EPOCH
+    if due <= until_ms and is_counted_on and has_started:
         # The last tick until then.
         due += (until_ms - due) // _HEARTBEAT_MS * _HEARTBEAT_MS
     return max(cluster.now_ms, due), moves.Fire(node.id, moves.Timer.HEARTBEAT)
@@ -195,30 +162,6 @@ def _counted_on(sessions: Sequence[Session]) -> Sequence[BrokerId]:
         if not session.fenced:
             counted_on.append(session.broker)
     return counted_on
-
-
-def keeps_sessions(cluster: Cluster, coming: Sequence[Due]) -> bool:
-    """Whether all that comes is heartbeats of brokers in good standing: they keep sessions."""
-    counted_on = _counted_on(watched_sessions(cluster))
-    for _, move in coming:
-        if type(move) is not moves.Fire or move.timer is not moves.Timer.HEARTBEAT:
-            return False
-        node = broker(cluster, move.node)
-        process = None if node is None else node.process
-        if process is None or not has_started(process) or move.node not in counted_on:
-            return False
-    return True
-
-
-def has_started(process: broker_state.Volatile) -> bool:
-    """Whether a broker runs under an epoch of its own; what it sends before may change more."""
-    return process.lifecycle is Lifecycle.RUNNING and process.epoch != NO_BROKER_EPOCH
-
-
-def comes_too_early(cluster: Cluster, node: BrokerId) -> bool:
-    """Whether an earlier incarnation counts as alive still: most controllers refuse another one."""
-    registration = registration_of(cluster, node)
-    return registration is not None and not registration.fenced
 
 
 def wants_fetch(cluster: Cluster, node: Broker, replica: Replica) -> bool:

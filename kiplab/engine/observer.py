@@ -25,7 +25,7 @@ def observe(
 ) -> tuple[Cluster, list[Event]]:
     """`after` with the observer's knowledge brought up to date, and what it noticed."""
     zookeeper = nodes.has_zookeeper(after)
-    if not (zookeeper or may_matter(before, after)):
+    if not (zookeeper or _may_matter(before, after)):
         return after, []
     noticed: list[Event] = []
     broken: list[Broken] = []
@@ -72,7 +72,7 @@ def broken_now(cluster: Cluster) -> tuple[str, ...]:
     )
 
 
-def may_matter(before: Cluster, after: Cluster) -> bool:
+def _may_matter(before: Cluster, after: Cluster) -> bool:
     """Whether the move changed anything that a property speaks of: most heartbeats do not."""
     if not is_same_truth(before, after):
         was, now = truth(before), truth(after)

@@ -1,8 +1,7 @@
 """`step`: the one place where a cluster changes. It routes; the rules live in `protocol`.
 
 A move is checked (`why_not`), carried out, and looked at by the observer. `carried_out` is `step`
-without the observer, and `round_trip` is three steps of which an observer would see nothing. A
-real node may decide in place of one of the engine's: see `Decide`.
+without the observer. A real node may decide in place of one of the engine's: see `Decide`.
 """
 
 from collections.abc import Callable
@@ -14,10 +13,10 @@ from msgspec.structs import replace
 from ..protocol import features as feature_rules
 from ..protocol.features import Features
 from ..protocol.ids import CONTROLLER, ZOOKEEPER, BrokerId, broker_list, node_name
-from ..protocol.messages import ANSWERED, KINDS, Send
+from ..protocol.messages import Send
 from ..protocol.zookeeper.ensemble_writes import Together
 from . import channels, moves, nodes, observer, producers, routes, zookeeper_routes
-from .cluster import Cluster, Message, MessageName
+from .cluster import Cluster, Message
 from .events import Event, Happened, Moved
 from .impossible_moves import check_possible
 from .properties import NO_COMMITTED_RECORD_LOST, is_promised
@@ -73,62 +72,6 @@ def carried_out(
     if nodes.has_zookeeper(cluster):
         done = threads_go_on(*done, _arrive)
     return producers.answers(*done) if done[0].producers else done
-
-
-IsHeld = Callable[[MessageName, BrokerId], bool]
-"""Whether a message of that name, to that receiver, is held back."""
-
-
-def round_trip(cluster: Cluster, fire: moves.Fire, is_held: IsHeld) -> Cluster | None:
-    """The cluster after `fire`, the delivery of its request to the controller, and the delivery of
-    the answer: most moves of a timed run are heartbeats, of which nothing else comes. Left out are
-    the two messages in flight, and three looks of an observer who has nothing to see.
-
-    None where these are not the next three moves, or where more comes of them than new states of
-    the two nodes: then `step` does them one by one. `fire` is one that `why_not` has nothing to say
-    of, and no message is in flight but what is held back.
-    """
-    if not cluster.timed or cluster.producers or cluster.cut:
-        return None
-    at, due = fire.node, cluster.now_ms + routes.PERIOD_MS[fire.timer]
-    node = nodes.with_due(nodes.state_of(cluster, at), fire.timer, due)
-    node, asks, _ = routes.TIMERS[type(node), fire.timer](node, fire, cluster)
-    request, sent = _sent_alone(cluster, cluster.sent, at, asks, None)
-    if request is None or request.receiver != CONTROLLER or is_held(request.name, CONTROLLER):
-        return None
-    controller = nodes.state_of(cluster, CONTROLLER)
-    rule = routes.ROUTES[type(controller), type(request.body)]
-    controller, answers, _ = rule(controller, request, cluster)
-    reply, sent = _sent_alone(cluster, sent, CONTROLLER, answers, request)
-    if reply is None or is_held(reply.name, at):
-        return None
-    node, more, _ = routes.ROUTES[type(node), type(reply.body)](node, reply, cluster)
-    brokers = tuple([node if b.id == at else b for b in cluster.brokers])
-    plan = routes.PLANS.get(type(controller))
-    after = nodes.with_state(cluster, CONTROLLER, plan(controller, cluster) if plan else controller)
-    after = replace(after, brokers=brokers, sent=sent)
-    return None if more or observer.may_matter(cluster, after) else after
-
-
-def _sent_alone(
-    cluster: Cluster,
-    sent: channels.Counters,
-    sender: BrokerId,
-    sends: tuple[Send, ...],
-    answers: Message | None,
-) -> tuple[Message | None, channels.Counters]:
-    """The one message that a rule sends, if it can arrive at once, and what has been sent then."""
-    if len(sends) != 1:
-        return None, sent
-    body, receiver = sends[0].body, sends[0].receiver
-    kind, incarnation = KINDS[type(body)], nodes.running_incarnation(cluster, receiver)
-    if incarnation is None or (kind in ANSWERED) is (answers is None):
-        return None, sent
-    # A message held back on the same connection has to arrive first.
-    if any(message.lane == body.api.lane for message in cluster.messages):
-        return None, sent
-    sent, name = channels.named(sent, sender, nodes.incarnation_of(cluster, sender), kind)
-    return channels.under_way(name, receiver, incarnation, body, answers), sent
 
 
 # --- nodes ----------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from ..figures.drawing.svg import svg
 from ..figures.drawing.theme import DARK, LIGHT
 from ..figures.how_often import fleet_words
 from ..figures.how_often.measured_rate import rate_cells
-from ..fleet.fleet_answers.answer_words import sampling_words
+from ..fleet.fleet_answers.answer_text import sampling_words
 from ..fleet.fleet_answers.counted_metrics import who_checks
 from ..fleet.fleet_answers.fleet_answer import FleetAnswer
 from ..fleet.pictures.fleet_picture import FleetPicture

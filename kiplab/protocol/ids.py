@@ -8,8 +8,7 @@ and accepts no field that is a bare int.
 """
 
 from collections.abc import Iterable
-from functools import singledispatch
-from typing import Annotated, Any, NewType
+from typing import Annotated, NewType
 
 BrokerId = NewType("BrokerId", int)
 Offset = NewType("Offset", int)
@@ -98,20 +97,13 @@ def broker_list(ids: Iterable[int]) -> str:
     return "{" + ", ".join(str(i) for i in ids) + "}"
 
 
-# What a request says of broker epochs: from some version on, and -1 where it cannot. Each function
-# takes first what the caller of several feature sets at once may have in more than one value, and
-# can be registered for another type of such a value.
-
-
-@singledispatch
-def epoch_in_version(version: Any, first: int, epoch: BrokerEpoch) -> BrokerEpoch:
+def epoch_in_version(version: ApiVersion, first: int, epoch: BrokerEpoch) -> BrokerEpoch:
     """`epoch` as a request of `version` carries it; the schema has the field from `first` on, and
     below that it reads as -1.
     """
     return epoch if version >= first else NO_BROKER_EPOCH
 
 
-@singledispatch
-def is_of_another_incarnation(epoch: Any, registered: BrokerEpoch) -> bool:
+def is_of_another_incarnation(epoch: BrokerEpoch, registered: BrokerEpoch) -> bool:
     """Whether `epoch` was sent, and differs from the `registered` one: -1 stands for none."""
-    return bool(epoch != registered and epoch != NO_BROKER_EPOCH)
+    return epoch not in (registered, NO_BROKER_EPOCH)

@@ -77,7 +77,8 @@ def run_blocks(
     gets. ``function`` is importable on the executors and returns a list of dicts with exactly the
     columns of ``schema``: an Arrow schema, or a line like ``"years double, losses bigint"``.
     ``master`` is as for ``session``; ``partitions`` is the number of tasks (default: four per
-    core); ``progress`` True or False forces the bar, None shows it in notebooks and terminals.
+    core); ``progress`` True or False forces the bar, None shows it in notebooks and terminals (with
+    Spark Connect it is filled at the end).
 
     Raises BlockFailed for the first block that fails, SparkUnavailable if Spark cannot run,
     ValueError for a schema or a number of partitions that makes no sense.
@@ -87,7 +88,7 @@ def run_blocks(
     if not blocks:
         return columns.empty_table()
     spark = session(master, app="kiplab blocks")
-    with _bar(spark, len(blocks), bar_is_visible() if progress is None else progress) as report:
+    with _bar(len(blocks), bar_is_visible() if progress is None else progress) as report:
         waves = run_waves(
             spark, function, iter([blocks]), schema=columns, partitions=partitions, listener=report
         )
@@ -245,9 +246,7 @@ def _mend(report: str) -> str:
 
 
 @contextlib.contextmanager
-def _bar(
-    spark: SparkSession, blocks: int, shown: bool
-) -> Iterator[Callable[[float], object] | None]:
+def _bar(blocks: int, shown: bool) -> Iterator[Callable[[float], object] | None]:
     """A bar that counts blocks while the body runs; yields the function that sets the count.
 
     It ends full if the body succeeds, and where it stood if not.
@@ -263,11 +262,7 @@ def _bar(
             """Never decreases the count: a retried task was counted before."""
             bar.update(max(0, int(done) - bar.n))
 
-        if is_connect(spark):
-            with _following_connect(spark, lambda share: report(share * blocks)):
-                yield None
-        else:
-            yield report
+        yield report
         report(blocks)
 
 
@@ -287,20 +282,3 @@ def completed_tasks(context: SparkContext, group: str) -> int:
         infos = [tracker.getStageInfo(stage) for stage in stages]
         return sum(info.numCompletedTasks for info in infos if info)
     return 0
-
-
-@contextlib.contextmanager
-def _following_connect(spark: Any, report: Callable[[float], object]) -> Iterator[None]:
-    """The server reports by itself. Its short stage that deals the orders out counts along."""
-
-    def handle(stages: Any, **_: Any) -> None:
-        stages_now = list(stages or ())
-        total = sum(stage.num_tasks for stage in stages_now)
-        if total:
-            report(sum(stage.num_completed_tasks for stage in stages_now) / total)
-
-    spark.registerProgressHandler(handle)
-    try:
-        yield
-    finally:
-        spark.removeProgressHandler(handle)

@@ -3,31 +3,27 @@
 Executors import it from here, so it stands in a module of its own.
 """
 
-from hashlib import blake2b, sha256
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from kiplab.fleet import pipeline
+from kiplab.fleet.parameters import Parameters, Scenario
+from kiplab.protocol.releases import Mode
 
 SETS = ("none", "841", "841+903")
 METRICS = ("heads", "tails_us")
 _BINS = 6
 
 
-class Coin(msgspec.Struct, frozen=True, kw_only=True):
-    """It falls on heads with probability `share`."""
-
-    share: float
-
-    @property
-    def scenario_id(self) -> str:
-        """The same for equal coins."""
-        return sha256(f"{self.share!r}".encode()).hexdigest()[:16]
+def coin(share: float) -> Scenario:
+    """It falls on heads with probability `share`, which is kept as the share of lost tails."""
+    return Scenario(mode=Mode.KRAFT, feature_sets=SETS, parameters=Parameters(tail_lost=share))
 
 
-def throw(order: pipeline.FleetOrder[Coin]) -> list[pipeline.Partial]:
+def throw(order: pipeline.FleetOrder) -> list[pipeline.Partial]:
     """Every replication is thrown once, and every feature set sees its own part of the throw."""
     thrown = [_throw(order, replication) for replication in range(order.first, order.last)]
     return [
@@ -37,31 +33,32 @@ def throw(order: pipeline.FleetOrder[Coin]) -> list[pipeline.Partial]:
     ]
 
 
-def refuse_block_3(order: pipeline.FleetOrder[Coin]) -> list[pipeline.Partial]:
+def refuse_block_3(order: pipeline.FleetOrder) -> list[pipeline.Partial]:
     if order.block == 3:
         raise ArithmeticError("the coin stands on its edge")
     return throw(order)
 
 
-def forget_a_set(order: pipeline.FleetOrder[Coin]) -> list[pipeline.Partial]:
+def forget_a_set(order: pipeline.FleetOrder) -> list[pipeline.Partial]:
     return throw(order)[:-1]
 
 
-def find_itself_wrong(order: pipeline.FleetOrder[Coin]) -> list[pipeline.Partial]:
+def find_itself_wrong(order: pipeline.FleetOrder) -> list[pipeline.Partial]:
     return [msgspec.structs.replace(one, checks=2) for one in throw(order)]
 
 
-def _throw(order: pipeline.FleetOrder[Coin], replication: int) -> float:
+def _throw(order: pipeline.FleetOrder, replication: int) -> float:
     key = f"{order.study_seed} {replication}".encode()
     return int.from_bytes(blake2b(key, digest_size=8).digest(), "big") / 2**64
 
 
 def _partial(
-    order: pipeline.FleetOrder[Coin], number: int, features: str, metric: str, thrown: list[float]
+    order: pipeline.FleetOrder, number: int, features: str, metric: str, thrown: list[float]
 ) -> pipeline.Partial:
-    share = order.scenario.share / (1 + number)
+    whole = order.scenario.parameters.tail_lost
+    share = whole / (1 + number)
     heads = [value for value in thrown if value < share]
-    first = [value for value in heads if value < order.scenario.share / (1 + order.scenario.share)]
+    first = [value for value in heads if value < whole / (1 + whole)]
     counted = len(heads) if metric == "heads" else sum(int(v * 10**15) for v in thrown)
     weights = [share * (1 + value) for value in heads]
     return pipeline.Partial(
@@ -97,7 +94,7 @@ def _histogram(values: list[float]) -> tuple[int, ...]:
     return tuple(bins)
 
 
-def plan(**changes: Any) -> pipeline.StudyPlan[Coin]:
+def plan(**changes: Any) -> pipeline.StudyPlan:
     """Two coins, five blocks of each, forty throws in a block."""
     settings: dict[str, Any] = {
         "shares": (0.5, 0.03),
@@ -110,7 +107,7 @@ def plan(**changes: Any) -> pipeline.StudyPlan[Coin]:
     }
     loads = tuple(
         pipeline.Workload(
-            scenario=Coin(share=share),
+            scenario=coin(share),
             block_replications=settings["block_replications"],
             blocks=settings["blocks"],
             years=2.5,
@@ -126,7 +123,7 @@ def plan(**changes: Any) -> pipeline.StudyPlan[Coin]:
 
 
 def work_out(
-    folder: Path, given: pipeline.StudyPlan[Any] | None = None, work: Any = throw, **options: Any
+    folder: Path, given: pipeline.StudyPlan | None = None, work: Any = throw, **options: Any
 ) -> pipeline.StudyOutcome:
     """Every block is a wave: how long it takes is not to decide what a test sees."""
     settings = {"spark": False, "keep_every_s": 0, **options}

@@ -6,7 +6,6 @@ comes to the same bits. So a session gets `PLAIN` for its executors.
 
 from kiplab.fleet.fleet_answers.quick_estimate import changed
 from kiplab.fleet.parameters.fleet_study import read_study
-from kiplab.fleet.parameters.scenario import Scenario
 from kiplab.fleet.pipeline import StudyPlan, Workload
 
 PLAIN = {"NUMBA_DISABLE_JIT": "1"}
@@ -23,7 +22,7 @@ STUDY = changed(
 """The preset, but with so much going wrong that a few years see it."""
 
 
-def plan(blocks: int = 12) -> StudyPlan[Scenario]:
+def plan(blocks: int = 12) -> StudyPlan:
     """Two scenarios, `blocks` blocks of each, a dozen replications in a block."""
     loads = tuple(
         Workload(scenario=scenario, block_replications=12, blocks=blocks, years=0.25)

@@ -65,14 +65,16 @@ def forced_too(asked: FleetAnswer) -> FleetAnswer:
     return replace(
         asked,
         rows=(*asked.rows, *(replace(row, method="forced") for row in lost)),
-        weights={
-            (row.scenario_id, row.features, row.metric): [_block(row, n) for n in range(40)]
-            for row in lost
-        },
+        summary=(*asked.summary, *map(sums_of_blocks, map(asked.sums_of, lost))),
     )
 
 
-def _block(row: FleetRow, number: int) -> block_means.Weights:
+def sums_of_blocks(one: SummaryRow) -> SummaryRow:
+    weights = tuple(_block(one, number) for number in range(40))
+    return replace(one, method="forced", weights=weights)
+
+
+def _block(row: SummaryRow, number: int) -> block_means.Weights:
     share = {"none": 1.0, "841": 0.5}.get(row.features, 0.0)
     total = number % 4 * share if row.metric == "race_loss" else 10.0
     return block_means.Weights(samples=100, total=total, squares=total, largest=total)
@@ -119,18 +121,15 @@ def _sums(scenario: Scenario, features: str, metric: str) -> SummaryRow:
         scenario_id=scenario.scenario_id,
         features=features,
         metric=metric,
-        blocks=40,
         replications=10,
         exposure_us=YEARS * MICROSECONDS_PER_YEAR,
         events=events,
         incidents=events,
         clusters_hit=0,
-        sum_w=0.0,
-        sum_w2=0.0,
-        max_w=0.0,
         cross=events,
         histogram=(),
         checks=0,
+        weights=(block_means.Weights(samples=10, total=0.0, squares=0.0, largest=0.0),),
     )
 
 
@@ -282,8 +281,14 @@ def test_pairs_that_come_by_fives_are_as_sure_as_a_fifth_of_them() -> None:
     by_fives = replace(
         asked,
         summary=tuple(
-            replace(one, replications=1_000, sum_w=one.events, sum_w2=5.0 * one.events, max_w=5.0)
+            replace(
+                one,
+                weights=(
+                    block_means.Weights(samples=1_000, total=n, squares=5.0 * n, largest=5.0),
+                ),
+            )
             for one in asked.summary
+            for n in [one.events]
         ),
     )
     (alone, _), (fives, _) = (differences_of(each, "stale_join") for each in (asked, by_fives))

@@ -80,23 +80,23 @@ def test_the_waves_read_as_one_parquet_table_without_kiplab(whole: Path) -> None
 
 
 def test_a_summary_adds_up_the_blocks(whole: Path) -> None:
-    rows = summarise(partials_in(whole), spark=False)
+    rows = summarise(partials_in(whole))
     assert len(rows) == 2 * len(coins.SETS) * len(coins.METRICS)
     one = next(r for r in rows if (r.features, r.metric) == ("none", "heads"))
     orders = [o for o in coins.plan().orders if o.scenario.scenario_id == one.scenario_id]
     parts = [coins.throw(order)[0] for order in sorted(orders, key=key_of)]
-    assert one.blocks == len(parts) == 5
+    assert len(one.weights) == len(parts) == 5
     assert one.events == sum(part.events for part in parts) > 0
     assert one.exposure_us == 5 * 40 * 10**20
     assert one.histogram == tuple(map(sum, zip(*(p.histogram for p in parts), strict=True)))
     total = 0.0
     for part in parts:
         total += part.sum_w
-    assert one.sum_w == total
+    assert one.counted.total == total
 
 
 def test_neighbours_of_the_grid_are_dealt_out_mixed() -> None:
-    scenarios = [order.scenario.share for order in coins.plan(blocks=20).orders]
+    scenarios = [order.scenario.parameters.tail_lost for order in coins.plan(blocks=20).orders]
     assert scenarios != sorted(scenarios) != scenarios[::-1]
 
 
@@ -371,6 +371,18 @@ def test_a_damaged_wave_is_mended_as_the_sentence_says(copy: Path, whole: Path) 
     shutil.rmtree(copy / "waves" / "wave=000001")
     assert work_out(copy, resume=True).finished
     assert partials_in(copy).equals(partials_in(whole))
+
+
+@pytest.mark.parametrize("change", [lambda blocks: blocks[1:], lambda b: [[b[0][0], 99], *b]])
+def test_a_manifest_that_does_not_agree_with_its_rows_is_refused(
+    copy: Path, change: Callable[[list[Any]], list[Any]]
+) -> None:
+    """A block that is not named would be counted twice, one that is not there would be missing."""
+    file = one_file(copy, "_manifest.json")
+    said = msgspec.json.decode(file.read_bytes())
+    file.write_bytes(msgspec.json.encode({**said, "blocks": change(said["blocks"])}))
+    with pytest.raises(StudyFolderError, match="its manifest names other blocks than it has"):
+        partials_in(copy)
 
 
 @pytest.mark.parametrize("said", ["{", "[]"])

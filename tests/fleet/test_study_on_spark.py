@@ -16,15 +16,12 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from kiplab.fleet.fleet_answers.checked_block import checked_block
-from kiplab.fleet.fleet_answers.work_block import work_block
+from kiplab.fleet.fleet_answers.work_block import checked_block, work_block
 from kiplab.fleet.pipeline import (
     RunProgress,
     code_version,
     partials_in,
     run_study,
-    study_summary,
-    summarise,
 )
 from kiplab.spark import BlockFailed, session, waves
 from kiplab.spark.waves import run_waves
@@ -79,27 +76,6 @@ class TestOnThisMachine:
         )
         run_study(PLAN, work_block, tmp_path / "study", partitions=partitions)
         assert partials_in(tmp_path / "study").equals(plain)
-
-    def test_sql_adds_up_as_plain_python_does_to_the_last_bit(self, tmp_path: Path) -> None:
-        """Of coins: their weights are no whole numbers, and their times more than 64 bits hold."""
-        run_study(coins.plan(blocks=20), coins.throw, tmp_path / "study", spark=False)
-        thrown = partials_in(tmp_path / "study")
-        shuffled = thrown.take(pa.array([n * 7 % thrown.num_rows for n in range(thrown.num_rows)]))
-        assert summarise(shuffled) == summarise(thrown, spark=False)
-
-    def test_a_summary_that_runs_in_the_middle_of_another_does_not_change_it(
-        self, plain: pa.Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        run_study(coins.plan(), coins.throw, tmp_path / "study", spark=False)
-        thrown, real = partials_in(tmp_path / "study"), study_summary.summary_query
-
-        def between(view: str) -> str:
-            monkeypatch.setattr(study_summary, "summary_query", real)
-            assert summarise(plain) == summarise(plain, spark=False)
-            return real(view)
-
-        monkeypatch.setattr(study_summary, "summary_query", between)
-        assert summarise(thrown) == summarise(thrown, spark=False)
 
     def test_a_wave_has_tasks_for_the_cores_that_are_there_when_it_begins(
         self, monkeypatch: pytest.MonkeyPatch

@@ -223,17 +223,9 @@ def run_twice(
     )
 
 
-def run_lab(
-    name: str, folder: Path, *, only: tuple[str, ...], begins: dict[str, str] | None = None
-) -> Outputs:
-    """The outputs of some cells in a kernel, by the cell's id, when they have run.
-
-    `begins` takes the place of the first lines of some.
-    """
+def run_lab(name: str, folder: Path, *, only: tuple[str, ...]) -> Outputs:
+    """The outputs of some cells in a kernel, by the cell's id, when they have run."""
     notebook = notebook_of(name, only, left_out=())
-    for cell in notebook.cells:
-        if cell.id in (begins or {}):
-            cell.source = "\n".join([(begins or {})[cell.id], *cell.source.splitlines()[1:]])
     executed(client_in(folder), notebook)
     return {cell.id: cell.outputs for cell in notebook.cells if cell.cell_type == "code"}
 

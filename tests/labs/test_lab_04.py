@@ -16,10 +16,6 @@ from tests.classroom.answers import ANSWERS
 from tests.labs.running import PLOTLY, ROOT, cells, prose, run_lab, shown, text_of
 
 LAB = "04-kafka-14139"
-FEWER = """schedules = kiplab.fleet.schedules
-kiplab.fleet.schedules = lambda n, **how: schedules(n // 10, **how)
-try:"""
-"""How the Spark cell begins where nobody reads its numbers."""
 
 
 @pytest.mark.usefixtures("locked")
@@ -74,8 +70,7 @@ def test_without_java_the_spark_cell_says_so_in_a_sentence(
 @pytest.mark.long(quick="tests/browser/test_lessons.py::test_run_all_stops_nowhere")
 @pytest.mark.spark
 def test_the_spark_cell_draws_its_figure(locked: Path) -> None:
-    only, fewer = ("setup", "spark"), {"spark": FEWER}
-    outputs = run_lab(LAB, locked, only=only, begins=fewer)["spark"]
+    outputs = run_lab(LAB, locked, only=("setup", "spark"))["spark"]
     assert "works without it" not in text_of(outputs)
     assert any(PLOTLY in output.get("data", {}) for output in outputs)
 

@@ -10,7 +10,6 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from kiplab.fleet.pipeline import FleetOrder, Partial, RunProgress, run_study
 from kiplab.spark import SparkUnavailable
@@ -21,7 +20,7 @@ _ASKED_AGAIN = 2
 """Times, in which a server that is gone stays gone."""
 
 
-def throw_slowly(order: FleetOrder[Any]) -> list[Partial]:
+def throw_slowly(order: FleetOrder) -> list[Partial]:
     """So that something is under way when Java goes."""
     time.sleep(0.2)
     return coins.throw(order)

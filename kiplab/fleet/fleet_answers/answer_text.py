@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 
-from ..pipeline.work_orders import NAIVE
+from ...figures.how_often.number_words import share_range_words, share_words
+from ..pipeline.work_orders import FORCED, NAIVE
 from ..statistics.block_means import WeighedRate
-from ..statistics.years_ahead import YEARS, at_least_one
-from .answer_words import chance_words, sampling_words
-from .best_rows import best_rows
+from ..statistics.years_ahead import YEARS, AtLeastOne, at_least_one
 from .fleet_answer import FleetAnswer
-from .fleet_row import FleetRow
+from .fleet_row import FleetRow, best_rows
+from .forced_scenarios import forced_words
 from .yearly_incidents import ALL_CAUSES
 
 
@@ -84,3 +84,21 @@ def _words(row: FleetRow) -> str:
     if row.effective_samples is not None:
         effective = f", {row.effective_samples:,.0f} effective samples"
     return f"{row.words}, {row.method}{effective}{alarms}"
+
+
+def chance_words(chance: AtLeastOne) -> str:
+    """``0.29 % (0.24 to 0.35 %)``; of what was never seen no more than a bound."""
+    if chance.probability is None:
+        return f"unknown, at most {share_words(chance.high)}"
+    if chance.high == 0:
+        return "cannot happen"
+    within = share_range_words(chance.low, chance.high)
+    return f"{share_words(chance.probability)}{f' ({within})' if within else ''}"
+
+
+def sampling_words(answer: FleetAnswer) -> str:
+    """What was forced because it is rare, and that the rest was counted."""
+    methods = {row.method for row in answer.rows}
+    if FORCED in methods:
+        return forced_words(answer.study.scenarios)
+    return "Nothing is forced: every rate is what was counted."

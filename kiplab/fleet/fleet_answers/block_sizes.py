@@ -27,7 +27,7 @@ _MOST_REPLICATIONS = 1 << 32
 
 def naive_load(
     scenario: Scenario, years: float, sizes: Mapping[str, int] | None = None
-) -> Workload[Scenario]:
+) -> Workload:
     """So many partition-years or a little more; `sizes` are those of blocks that are there already.
 
     Raises ValueError for more than the kernel can number.
@@ -74,7 +74,7 @@ def kernel_work(scenario: Scenario) -> float:
     return max(1.0, steps * horizon / trial)
 
 
-def forced_load(scenario: Scenario) -> Workload[Scenario]:
+def forced_load(scenario: Scenario) -> Workload:
     """The blocks of forced samples: the same for any number of years."""
     years = forced_exposure(scenario.parameters, SAMPLES) / SAMPLES
     return Workload(scenario=scenario, block_replications=SAMPLES, blocks=BLOCKS, years=years)

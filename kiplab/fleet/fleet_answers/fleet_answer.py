@@ -16,9 +16,8 @@ from ..pipeline.work_orders import METHODS
 from ..statistics.block_means import NothingWeighed
 from ..statistics.event_rates import NeverSeen
 from ..statistics.years_ahead import at_least_one
-from .best_rows import best_rows, rank
-from .fleet_row import FleetRow, SweptValues
-from .fleet_rows import BlockWeights, MethodSums, fleet_rows
+from .fleet_row import FleetRow, SweptValues, best_rows, rank
+from .fleet_rows import fleet_rows
 from .yearly_incidents import YearlyIncidents
 
 if TYPE_CHECKING:
@@ -29,9 +28,8 @@ class FleetAnswer(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """What a study found.
 
     `partition_years` were lived through by the kernel, over all scenarios, under every feature set
-    alike. `summary` has the sums that `rows` are made of, `weights` the blocks of weighted ones.
-    `seconds` is how long it took, None for what was read from a folder. Where `finished` is False
-    it was stopped before.
+    alike. `summary` has the sums that `rows` are made of. `seconds` is how long it took, None for
+    what was read from a folder. Where `finished` is False it was stopped before.
     """
 
     study: FleetStudy
@@ -39,7 +37,6 @@ class FleetAnswer(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     summary: tuple[SummaryRow, ...]
     seconds: float | None
     partition_years: float
-    weights: BlockWeights = {}
     finished: bool = True
 
     def row(
@@ -84,6 +81,15 @@ class FleetAnswer(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         # Rows of what was looked for and never seen come last.
         lacks = NeverSeen | NothingWeighed
         return tuple(min(whole, key=lambda rows: any(isinstance(r.found, lacks) for r in rows)))
+
+    def sums_of(self, row: FleetRow) -> SummaryRow:
+        """The sums that a row was made of."""
+        key = row.scenario_id, row.features, row.metric, row.method
+        return next(
+            one
+            for one in self.summary
+            if (one.scenario_id, one.features, one.metric, one.method) == key
+        )
 
     def sentence(self, metric: str) -> str:
         """What was found of one metric, in words; sets that came to the same stand together.
@@ -143,16 +149,15 @@ class FleetAnswer(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return {**row.report(), **chance}
 
 
-def answer_of(study: FleetStudy, sumses: Sequence[MethodSums]) -> FleetAnswer:
+def answer_of(study: FleetStudy, summary: Sequence[SummaryRow]) -> FleetAnswer:
     """From what each method found. The years are those that were sampled as it comes; where none
     were, those that the forced samples stand for. Raises MissingExtraError without scipy.
     """
-    lived = {row.scenario_id: row.exposure_us for sums in sumses[:1] for row in sums.summary}
+    lived = {one.scenario_id: one.exposure_us for one in summary if one.method == summary[0].method}
     return FleetAnswer(
         study=study,
-        rows=fleet_rows(study, sumses),
-        summary=tuple(row for sums in sumses for row in sums.summary),
-        weights={key: blocks for sums in sumses for key, blocks in sums.weights.items()},
+        rows=fleet_rows(study, summary),
+        summary=tuple(summary),
         seconds=None,
         partition_years=sum(lived.values()) / MICROSECONDS_PER_YEAR,
     )

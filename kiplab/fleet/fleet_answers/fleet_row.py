@@ -1,10 +1,12 @@
 """One line of an answer: a metric under a feature set at a point of the parameter space."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 
 from ...figures.how_often.number_words import NARROW, telling_digits
+from ..pipeline.work_orders import NAIVE
 from ..statistics import event_rates
 from ..statistics.block_means import NothingWeighed, WeighedRate
 from ..statistics.intervals import Interval
@@ -135,3 +137,24 @@ class FleetRow(msgspec.Struct, frozen=True, kw_only=True):
             "swept": dict(self.swept),
             "scenario": self.scenario_id,
         }
+
+
+def best_rows(rows: Iterable[FleetRow], metric: str) -> tuple[FleetRow, ...]:
+    """Of each scenario and feature set the row that says most, in the order of the rows."""
+    best: dict[tuple[str, str], FleetRow] = {}
+    for row in rows:
+        if row.metric == metric:
+            key = (row.scenario_id, row.features)
+            best[key] = min(best.get(key, row), row, key=rank)
+    return tuple(best.values())
+
+
+def rank(row: FleetRow) -> int:
+    """Rates of plain sampling include every way to an event; weights find what it never sees;
+    weights without a hit give no bound.
+    """
+    if isinstance(row.found, NothingWeighed):
+        return 3
+    if row.method == NAIVE:
+        return 0 if isinstance(row.found, event_rates.SeenRate) else 2
+    return 1

@@ -1,10 +1,6 @@
 """Rows from the blocks of a study: each with the interval that fits its sampling."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
 
 import msgspec
 
@@ -16,7 +12,7 @@ from ..parameters.scenario import Scenario
 from ..parameters.years import MICROSECONDS_PER_YEAR
 from ..pipeline.study_summary import SummaryRow
 from ..pipeline.work_orders import FORCED, METHODS, NAIVE
-from ..statistics.block_means import FEWEST_BLOCKS, WeighedRate, Weights, weighed_rate
+from ..statistics.block_means import FEWEST_BLOCKS, WeighedRate, weighed_rate
 from ..statistics.clustered_counts import clustered_rate
 from ..statistics.event_rates import NeverSeen, event_rate
 from ..statistics.summed_times import time_rate
@@ -24,50 +20,19 @@ from .counted_metrics import COUNTED, counted_in
 from .fleet_row import FleetRow, FoundRate
 from .never_rules import never_in
 
-if TYPE_CHECKING:
-    import pyarrow as pa
 
-RowKey = tuple[str, str, str]
-"""Scenario, feature set, metric."""
-BlockWeights = Mapping[RowKey, Sequence[Weights]]
-
-
-class MethodSums(msgspec.Struct, frozen=True, kw_only=True):
-    """What one method found: the sums, and where it weighs the weights of each block in order."""
-
-    method: str
-    summary: tuple[SummaryRow, ...]
-    weights: BlockWeights = {}
-
-
-def block_weights(partials: pa.Table) -> BlockWeights:
-    """Of partials sorted by scenario, feature set, metric and block."""
-    columns = [partials[name].to_pylist() for name in (*_KEY, *_WEIGHTS)]
-    rows = zip(*columns, strict=True)
-    return {key: [_weights(row) for row in group] for key, group in groupby(rows, _key)}
-
-
-_KEY = ("scenario_id", "features", "metric")
-_WEIGHTS = ("replications", "sum_w", "sum_w2", "max_w")
-
-
-def _key(row: tuple[Any, ...]) -> RowKey:
-    scenario, features, metric = row[: len(_KEY)]
-    return scenario, features, metric
-
-
-def _weights(row: tuple[Any, ...]) -> Weights:
-    samples, total, squares, largest = row[len(_KEY) :]
-    return Weights(samples=samples, total=total, squares=squares, largest=largest)
-
-
-def fleet_rows(study: FleetStudy, sumses: Iterable[MethodSums]) -> tuple[FleetRow, ...]:
+def fleet_rows(study: FleetStudy, summary: Iterable[SummaryRow]) -> tuple[FleetRow, ...]:
     """By scenario, feature set, metric and method, each in the order of the study.
 
     Raises MissingExtraError without scipy.
     """
-    labels = {name: str(kip_set(name, study.mode).standing) for name in study.feature_sets}
-    rows = [row for sums in sumses for row in _rows_of(study, sums, labels)]
+    scenarios = {scenario.scenario_id: scenario for scenario in study.scenarios}
+    rows = [
+        _row_of(study, scenarios[one.scenario_id], one)
+        for one in summary
+        # Stopped before there was enough to say how sure it is.
+        if one.method == NAIVE or len(one.weights) >= FEWEST_BLOCKS
+    ]
     return tuple(sorted(rows, key=_order(study)))
 
 
@@ -83,39 +48,34 @@ def _order(study: FleetStudy) -> Callable[[FleetRow], tuple[int, ...]]:
     return order
 
 
-def _rows_of(study: FleetStudy, sums: MethodSums, labels: Mapping[str, str]) -> Iterator[FleetRow]:
-    scenarios = {scenario.scenario_id: scenario for scenario in study.scenarios}
-    for one in sums.summary:
-        if sums.method != NAIVE and one.blocks < FEWEST_BLOCKS:
-            continue  # Stopped before there was enough to say how sure it is.
-        scenario = scenarios[one.scenario_id]
-        yield FleetRow(
-            scenario_id=one.scenario_id,
-            features=one.features,
-            label=labels[one.features],
-            metric=one.metric,
-            counts=counted_in(one.metric, study.mode, sums.method),
-            unit=COUNTED[one.metric].unit,
-            events=one.events,
-            exposure=one.exposure_us / MICROSECONDS_PER_YEAR,
-            found=_found(scenario, one, sums),
-            method=sums.method,
-            swept=tuple((name, getattr(scenario.parameters, name)) for name in study.swept),
-        )
+def _row_of(study: FleetStudy, scenario: Scenario, one: SummaryRow) -> FleetRow:
+    return FleetRow(
+        scenario_id=one.scenario_id,
+        features=one.features,
+        label=str(kip_set(one.features, study.mode).standing),
+        metric=one.metric,
+        counts=counted_in(one.metric, study.mode, one.method),
+        unit=COUNTED[one.metric].unit,
+        events=one.events,
+        exposure=one.exposure_us / MICROSECONDS_PER_YEAR,
+        found=_found(scenario, one),
+        method=one.method,
+        swept=tuple((name, getattr(scenario.parameters, name)) for name in study.swept),
+    )
 
 
-def _found(scenario: Scenario, one: SummaryRow, sums: MethodSums) -> FoundRate:
+def _found(scenario: Scenario, one: SummaryRow) -> FoundRate:
     never = never_in(scenario, one.features, one.metric)
     if never is not None and one.events == 0:
         return never
     years = one.exposure_us / MICROSECONDS_PER_YEAR
-    if sums.method != NAIVE:
-        rate = weighed_rate(sums.weights[one.scenario_id, one.features, one.metric], years)
-        return rate if sums.method != FORCED else _with_left_out(rate, scenario, one.metric)
+    if one.method != NAIVE:
+        rate = weighed_rate(one.weights, years)
+        return rate if one.method != FORCED else _with_left_out(rate, scenario, one.metric)
     if not COUNTED[one.metric].is_time:
-        return clustered_rate(replication_counts(one), years)
+        return clustered_rate(one.counted, years)
     if one.events:
-        return time_rate(replication_counts(one), one.clusters_hit, years)
+        return time_rate(one.counted, one.clusters_hit, years)
     return _longest(scenario, years)
 
 
@@ -128,11 +88,6 @@ def _with_left_out(rate: FoundRate, scenario: Scenario, metric: str) -> FoundRat
     return msgspec.structs.replace(
         rate, low=rate.low * (1 - share), high=rate.high * (1 + share), method=method
     )
-
-
-def replication_counts(one: SummaryRow) -> Weights:
-    """What replications counted, and how much that differs."""
-    return Weights(samples=one.replications, total=one.sum_w, squares=one.sum_w2, largest=one.max_w)
 
 
 def _longest(scenario: Scenario, years: float) -> NeverSeen:

@@ -4,7 +4,7 @@ import functools
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -16,41 +16,25 @@ from ...extras import needed_by
 from ..kernel.simulation import simulate
 from ..kernel.world import World
 from ..parameters.fleet_study import FleetStudy, read_study
-from ..parameters.scenario import Scenario
 from ..pipeline.code_version import code_version
 from ..pipeline.folder_errors import StudyFolderError
 from ..pipeline.run_progress import RunProgress
 from ..pipeline.study_folder import partials_in
 from ..pipeline.study_plan import StudyPlan
 from ..pipeline.study_run import run_study
-from ..pipeline.study_summary import summarise
+from ..pipeline.study_summary import SummaryRow, summarise
 from ..pipeline.work_orders import FORCED, METHODS, NAIVE
 from .answer_folder import STUDY_FILE, begin_folder, kept_methods, kept_sizes, study_in
 from .block_sizes import forced_load, naive_load, replications
-from .checked_block import checked_block
 from .counted_metrics import COUNTED
 from .fleet_answer import FleetAnswer, answer_of
-from .fleet_rows import MethodSums, block_weights
 from .forced_scenarios import WHAT_FOR, forced_scenarios, forced_sets
-from .work_block import work_block
+from .work_block import checked_block, work_block
 
 YEARS = 1e6
 """Partition-years of a study by default, over all its scenarios together."""
 _FEW_BLOCKS = 400
 """Forced samples take milliseconds: so many blocks are done before Spark has dealt them out."""
-
-
-class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How a study runs; none of it changes a number, except that `years` and `seed` do."""
-
-    years: float
-    seed: int
-    master: str | None
-    spark: bool
-    resume: bool
-    progress: bool | None
-    listener: Callable[[RunProgress], object] | None
-    stop: threading.Event | None
 
 
 def run(
@@ -89,16 +73,9 @@ def run(
         import scipy  # noqa: F401
     began = time.monotonic()
     read = study if isinstance(study, FleetStudy) else read_study(study)
-    options = RunOptions(
-        years=_checked_years(read, YEARS if years is None else years),
-        seed=seed,
-        master=master,
-        spark=spark,
-        resume=resume,
-        progress=progress,
-        listener=heard,
-        stop=stop,
-    )
+    years = _checked_years(read, YEARS if years is None else years)
+    how = {"resume": resume, "master": master, "stop": stop}
+    bar = {"progress": progress, "listener": heard}
     with ExitStack() as stack:
         if folder is None:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "study"
@@ -106,10 +83,12 @@ def run(
         methods = _methods(read, method)
         begin_folder(path, read, seed=seed, resume=resume)
         _start(master, spark=spark)
-        plans = {name: _plan(read, name, path, options) for name in methods}
+        plans = {name: _plan(read, name, path, years, seed) for name in methods}
         # Once one of them was stopped the others do not begin.
-        finished = all(_is_run(plan, path / name, options) for name, plan in plans.items())
-        answer = _answer(path, master=master, spark=spark)
+        finished = all(
+            _is_run(plan, path / name, bar, spark=spark, **how) for name, plan in plans.items()
+        )
+        answer = _answer(path)
     seconds = time.monotonic() - began
     return msgspec.structs.replace(answer, seconds=seconds, finished=finished)
 
@@ -123,7 +102,7 @@ def answer_in(folder: str | Path) -> FleetAnswer:
     with needed_by("a study of fleets"):
         import pyarrow  # noqa: F401
         import scipy  # noqa: F401
-    return _answer(Path(folder), master=None, spark=False)
+    return _answer(Path(folder))
 
 
 # --- what is asked --------------------------------------------------------------------------------
@@ -152,16 +131,16 @@ def _methods(study: FleetStudy, method: str | None) -> tuple[str, ...]:
     return (NAIVE, FORCED) if forced_scenarios(study) else (NAIVE,)
 
 
-def _plan(study: FleetStudy, method: str, folder: Path, options: RunOptions) -> StudyPlan[Scenario]:
+def _plan(study: FleetStudy, method: str, folder: Path, years: float, seed: int) -> StudyPlan:
     if method == FORCED:
         loads = tuple(map(forced_load, forced_scenarios(study)))
     else:
-        each, sizes = options.years / len(study.scenarios), kept_sizes(folder / method)
+        each, sizes = years / len(study.scenarios), kept_sizes(folder / method)
         loads = tuple(naive_load(scenario, each, sizes) for scenario in study.scenarios)
     return StudyPlan(
         workloads=loads,
         feature_sets=forced_sets(study.feature_sets) if method == FORCED else study.feature_sets,
-        study_seed=options.seed,
+        study_seed=seed,
         code=code_version(work_block.__module__),
         method=method,
     )
@@ -170,19 +149,11 @@ def _plan(study: FleetStudy, method: str, folder: Path, options: RunOptions) -> 
 # --- running --------------------------------------------------------------------------------------
 
 
-def _is_run(plan: StudyPlan[Scenario], folder: Path, options: RunOptions) -> bool:
+def _is_run(plan: StudyPlan, folder: Path, bar: dict[str, Any], *, spark: bool, **how: Any) -> bool:
     few = plan.method == FORCED and len(plan.orders) <= _FEW_BLOCKS
-    return run_study(
-        plan,
-        functools.partial(checked_block, plan.code),
-        folder,
-        resume=options.resume,
-        master=options.master,
-        spark=options.spark and not few,
-        progress=False if few else options.progress,
-        listener=None if few else options.listener,
-        stop=options.stop,
-    ).finished
+    shown = {"progress": False} if few else bar
+    work = functools.partial(checked_block, plan.code)
+    return run_study(plan, work, folder, spark=spark and not few, **shown, **how).finished
 
 
 def _start(master: str | None, *, spark: bool) -> None:
@@ -204,29 +175,18 @@ def compile_kernel() -> None:
 # --- the answer -----------------------------------------------------------------------------------
 
 
-def _answer(folder: Path, *, master: str | None, spark: bool) -> FleetAnswer:
+def _answer(folder: Path) -> FleetAnswer:
     study = study_in(folder)
-    sumses = tuple(_sums(folder, master, spark))
-    _check_known(folder, study, sumses)
-    return answer_of(study, sumses)
+    kept = [(method, partials_in(folder / method)) for method in kept_methods(folder)]
+    summary = [row for method, partials in kept for row in summarise(partials, method)]
+    _check_known(folder, study, summary)
+    return answer_of(study, summary)
 
 
-def _sums(folder: Path, master: str | None, spark: bool) -> Iterator[MethodSums]:
-    for method in kept_methods(folder):
-        partials = partials_in(folder / method)
-        if partials.num_rows == 0:
-            continue
-        naive = method == NAIVE
-        rows = summarise(partials, master=master, spark=spark and naive)
-        weights: Any = {} if naive else block_weights(partials)
-        yield MethodSums(method=method, summary=tuple(rows), weights=weights)
-
-
-def _check_known(folder: Path, study: FleetStudy, sumses: tuple[MethodSums, ...]) -> None:
+def _check_known(folder: Path, study: FleetStudy, summary: list[SummaryRow]) -> None:
     """A parameter that is new since makes other scenarios of the same file."""
     scenario_ids = {scenario.scenario_id for scenario in study.scenarios}
-    rows = [row for sums in sumses for row in sums.summary]
-    if any(row.scenario_id not in scenario_ids or row.metric not in COUNTED for row in rows):
+    if any(row.scenario_id not in scenario_ids or row.metric not in COUNTED for row in summary):
         raise StudyFolderError(
             f"{folder} holds partials that are none of its study: another version of kiplab made"
             f" them, or {STUDY_FILE} was changed.",

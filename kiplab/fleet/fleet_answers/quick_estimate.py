@@ -17,11 +17,10 @@ from ..parameters.parameter_table import PARAMETERS
 from ..parameters.scenario import Scenario
 from ..parameters.swept_values import values_of
 from ..pipeline.study_plan import Workload
-from ..pipeline.study_summary import summarise
+from ..pipeline.study_summary import SummaryRow, summarise
 from ..pipeline.work_orders import FORCED, NAIVE, Partial, partials_schema
 from .block_sizes import forced_load, kernel_work, naive_load
 from .fleet_answer import FleetAnswer, answer_of
-from .fleet_rows import MethodSums, block_weights
 from .forced_scenarios import can_force, forced_sets
 from .work_block import work_block
 
@@ -47,7 +46,7 @@ def estimate(
     began = time.monotonic()
     read = study if isinstance(study, FleetStudy) else read_study(study)
     fleet_study = _short(changed(read, parameters))
-    answer = answer_of(fleet_study, tuple(_sums(fleet_study, seed)))
+    answer = answer_of(fleet_study, _summary(fleet_study, seed))
     return msgspec.structs.replace(answer, seconds=time.monotonic() - began)
 
 
@@ -75,12 +74,11 @@ def _short(study: FleetStudy) -> FleetStudy:
     return changed(study, {"horizon_years": [max(least, share * years) for years in horizons]})
 
 
-def _sums(study: FleetStudy, seed: int) -> Iterator[MethodSums]:
+def _summary(study: FleetStudy, seed: int) -> tuple[SummaryRow, ...]:
     points = study.scenarios
-    naive = [naive_load(point, _years(point, len(points))) for point in points]
-    yield _summed(NAIVE, naive, seed)
-    if forced := [forced_load(point) for point in points if can_force(point)]:
-        yield _summed(FORCED, forced, seed)
+    naive = (naive_load(point, _years(point, len(points))) for point in points)
+    forced = (forced_load(point) for point in points if can_force(point))
+    return _summed(NAIVE, naive, seed) + _summed(FORCED, forced, seed)
 
 
 def _years(scenario: Scenario, points: int) -> float:
@@ -89,7 +87,7 @@ def _years(scenario: Scenario, points: int) -> float:
     return several * scenario.parameters.horizon_years
 
 
-def _summed(method: str, loads: Iterable[Workload[Scenario]], seed: int) -> MethodSums:
+def _summed(method: str, loads: Iterable[Workload], seed: int) -> tuple[SummaryRow, ...]:
     import pyarrow as pa
 
     partials = [
@@ -97,15 +95,10 @@ def _summed(method: str, loads: Iterable[Workload[Scenario]], seed: int) -> Meth
         for load in loads
         for partial in _partials(method, load, seed)
     ]
-    table = pa.Table.from_pylist(partials, schema=partials_schema())
-    order = ("scenario_id", "features", "metric", "block")
-    table = table.sort_by([(name, "ascending") for name in order])
-    rows = tuple(summarise(table, spark=False))
-    weights = {} if method == NAIVE else block_weights(table)
-    return MethodSums(method=method, summary=rows, weights=weights)
+    return summarise(pa.Table.from_pylist(partials, schema=partials_schema()), method)
 
 
-def _partials(method: str, load: Workload[Scenario], seed: int) -> Iterator[Partial]:
+def _partials(method: str, load: Workload, seed: int) -> Iterator[Partial]:
     """Plain sampling in one block, of which nothing is kept."""
     sets = load.scenario.feature_sets
     if method == FORCED:

@@ -5,23 +5,55 @@ the same result. For counts a replication's weight is its count: sum, squares an
 how much replications differ.
 """
 
+import os
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..estimators.forced_outages import outage_block
 from ..estimators.forced_windows import forced_block, forced_exposure
+from ..kernel.machine_code import has_compiler
 from ..kernel.simulation import Counts, simulate
 from ..parameters.as_world import as_world, horizon_us
-from ..parameters.scenario import Scenario
 from ..parameters.years import MICROSECONDS_PER_YEAR
+from ..pipeline.code_version import code_version
 from ..pipeline.work_orders import FORCED, NAIVE, FleetOrder, Partial
 from ..spread import LOSS_CAUSES, SIZED, partitions_per_incident, seen_incidents
 from ..statistics.block_means import Weights
 from .forced_scenarios import can_force_outages, can_force_windows, forced_metrics
 from .never_rules import kips_of
 
+_TO_GO_WITHOUT = "NUMBA_DISABLE_JIT"
+"""numba's own variable; its documentation says what it costs."""
 
-def work_block(order: FleetOrder[Scenario]) -> list[Partial]:
+
+class WrongPlaceError(RuntimeError):
+    """An executor has other code than the one that ordered, or cannot compile the kernel."""
+
+
+def checked_block(code: str, order: FleetOrder) -> Sequence[Partial]:
+    """What `work_block` makes of it, where its code is the version `code`, and is compiled.
+
+    Sources that change while a study runs reach the executors that start after that. Without numba
+    the numbers are the same, thousands of times later, and nobody would be told why.
+
+    Raises WrongPlaceError otherwise.
+    """
+    here = code_version(__name__)
+    if here != code:
+        raise WrongPlaceError(
+            f"{sys.executable} has another version of kiplab ({here}) than the one that asked"
+            f" ({code}); start Spark anew, so that it is sent this one"
+        )
+    if not has_compiler() and _TO_GO_WITHOUT not in os.environ:
+        raise WrongPlaceError(
+            f"{sys.executable} has no numba, without which this takes thousands of times as long;"
+            f" install it there, or set {_TO_GO_WITHOUT}=1 there to go without"
+        )
+    return work_block(order)
+
+
+def work_block(order: FleetOrder) -> list[Partial]:
     """One partial for each feature set and metric.
 
     Raises ValueError for a method that there is not here, or that cannot do this scenario.
@@ -35,7 +67,7 @@ def work_block(order: FleetOrder[Scenario]) -> list[Partial]:
 # --- plain sampling -------------------------------------------------------------------------------
 
 
-def _naive(order: FleetOrder[Scenario]) -> list[Partial]:
+def _naive(order: FleetOrder) -> list[Partial]:
     counts = simulate(
         as_world(order.scenario),
         seed=order.study_seed,
@@ -53,7 +85,7 @@ def _naive(order: FleetOrder[Scenario]) -> list[Partial]:
 
 
 def _counted(
-    order: FleetOrder[Scenario], scenario_id: str, counts: Counts, features: str, metric: str
+    order: FleetOrder, scenario_id: str, counts: Counts, features: str, metric: str
 ) -> Partial:
     here = _column(counts, features, metric)
     first = _column(counts, order.feature_sets[0], metric)
@@ -76,9 +108,7 @@ def _counted(
     )
 
 
-def _sizes(
-    order: FleetOrder[Scenario], counts: Counts, features: str, metric: str
-) -> tuple[int, ...]:
+def _sizes(order: FleetOrder, counts: Counts, features: str, metric: str) -> tuple[int, ...]:
     """Incidents by the partitions of a cluster that they take; a loss is as large as its cause."""
     causes = LOSS_CAUSES if metric == "committed_loss" else (metric,)
     if not {*causes} <= {*SIZED}:
@@ -107,7 +137,7 @@ def _column(counts: Counts, features: str, metric: str) -> Sequence[int]:
 # --- forced windows and outages -------------------------------------------------------------------
 
 
-def _forced(order: FleetOrder[Scenario]) -> list[Partial]:
+def _forced(order: FleetOrder) -> list[Partial]:
     metrics = forced_metrics(order.scenario)
     if not metrics:
         raise ValueError(f"nothing can be forced in scenario {order.scenario.scenario_id}")
@@ -124,14 +154,14 @@ def _forced(order: FleetOrder[Scenario]) -> list[Partial]:
     return partials
 
 
-def _numbers(order: FleetOrder[Scenario]) -> dict[str, Any]:
+def _numbers(order: FleetOrder) -> dict[str, Any]:
     """By which every estimator draws a block of samples."""
     samples = order.last - order.first
     return {"seed": order.study_seed, "block": order.first // samples, "samples": samples}
 
 
 def _weighed(
-    order: FleetOrder[Scenario], features: str, metric: str, weights: Weights, exposure_us: int
+    order: FleetOrder, features: str, metric: str, weights: Weights, exposure_us: int
 ) -> Partial:
     return Partial(
         scenario_id=order.scenario.scenario_id,
@@ -148,7 +178,7 @@ def _weighed(
     )
 
 
-_METHODS: dict[str, Callable[[FleetOrder[Scenario]], list[Partial]]] = {
+_METHODS: dict[str, Callable[[FleetOrder], list[Partial]]] = {
     NAIVE: _naive,
     FORCED: _forced,
 }

@@ -14,8 +14,7 @@ from ..spread.fate_groups import LOSS_CAUSES
 from ..spread.incident_sizes import partitions_per_incident
 from ..statistics.block_means import NothingWeighed, WeighedRate
 from ..statistics.event_rates import NeverHappens, NeverSeen, SeenRate
-from .best_rows import best_rows
-from .fleet_row import FleetRow, FoundRate
+from .fleet_row import FleetRow, FoundRate, best_rows
 
 ALL_CAUSES = "committed_loss"
 """Its incidents are those of its causes, each of a size of its own."""

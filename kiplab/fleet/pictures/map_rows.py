@@ -73,10 +73,7 @@ def _of_pairs(answer: FleetAnswer, row: FleetRow, base: FleetRow) -> MeasuredRat
     """By blocks that had the same samples, drawn as pairs; None where they are too few, or most of
     them saw nothing.
     """
-    here, there = (
-        [block.total for block in answer.weights[one.scenario_id, one.features, one.metric]]
-        for one in (row, base)
-    )
+    here, there = ([block.total for block in answer.sums_of(one).weights] for one in (row, base))
     try:
         bounds = ratio_interval(here, there)
     except ValueError:

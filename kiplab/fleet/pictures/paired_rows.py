@@ -6,8 +6,6 @@ from ...figures.how_often.paired_forest import PairedDifference
 from ..estimators.forced_outages import left_out
 from ..fleet_answers.fleet_answer import FleetAnswer
 from ..fleet_answers.fleet_row import FleetRow
-from ..fleet_answers.fleet_rows import replication_counts
-from ..parameters.years import MICROSECONDS_PER_YEAR
 from ..pipeline.study_summary import SummaryRow
 from ..pipeline.work_orders import FORCED, NAIVE
 from ..statistics.block_means import paired_gap
@@ -24,25 +22,14 @@ def differences_of(answer: FleetAnswer, metric: str) -> list[PairedDifference]:
         return []
     base, *others = rows
     if base.method == NAIVE:
-        sums = {row.features: _sum_of(answer, row) for row in rows}
+        sums = {row.features: answer.sums_of(row) for row in rows}
         return [_of_counts(row, sums[row.features], sums[base.features]) for row in others]
     return [_of_blocks(answer, row, base) for row in others]
 
 
-def _sum_of(answer: FleetAnswer, row: FleetRow) -> SummaryRow:
-    """The sums that a row of plain sampling was made of."""
-    return next(
-        one
-        for one in answer.summary
-        if (one.scenario_id, one.features, one.metric)
-        == (row.scenario_id, row.features, row.metric)
-        and one.exposure_us / MICROSECONDS_PER_YEAR == row.exposure
-    )
-
-
 def _of_counts(row: FleetRow, here: SummaryRow, base: SummaryRow) -> PairedDifference:
     only_here, only_there = here.events - here.cross, base.events - here.cross
-    together = max(size_together(replication_counts(one)) for one in (here, base))
+    together = max(size_together(one.counted) for one in (here, base))
     difference = count_gap(only_here, only_there, row.exposure, together=together)
     return PairedDifference(
         features=row.features,
@@ -82,5 +69,5 @@ def _left_out(answer: FleetAnswer, row: FleetRow, rates: Sequence[Sequence[float
 
 def _yearly(answer: FleetAnswer, row: FleetRow) -> Sequence[float]:
     """The rate in each block."""
-    blocks = answer.weights[row.scenario_id, row.features, row.metric]
+    blocks = answer.sums_of(row).weights
     return [block.total * len(blocks) / row.exposure for block in blocks]

@@ -119,7 +119,7 @@ def identity_in(folder: str | Path) -> dict[str, Any]:
 
 
 @contextmanager
-def opened(folder: str | Path, plan: StudyPlan[Any], *, resume: bool) -> Iterator[StudyFolder]:
+def opened(folder: str | Path, plan: StudyPlan, *, resume: bool) -> Iterator[StudyFolder]:
     """The folder for this study, made if it is not there, to be written by the body alone.
 
     Raises StudyFolderError for a file, for a folder that holds something else or that somebody
@@ -141,7 +141,7 @@ def opened(folder: str | Path, plan: StudyPlan[Any], *, resume: bool) -> Iterato
         yield StudyFolder(path)
 
 
-def _check(path: Path, plan: StudyPlan[Any], *, resume: bool) -> None:
+def _check(path: Path, plan: StudyPlan, *, resume: bool) -> None:
     check_is_folder(path)
     if (path / _STUDY).exists():
         _check_same(path, plan)
@@ -160,7 +160,7 @@ def _is_only_begun(path: Path) -> bool:
     )
 
 
-def _check_same(path: Path, plan: StudyPlan[Any]) -> None:
+def _check_same(path: Path, plan: StudyPlan) -> None:
     there, here = identity_in(path), msgspec.json.decode(msgspec.json.encode(plan.identity))
     for name, called in _CALLED.items():
         if there.get(name) != here[name]:

@@ -1,31 +1,32 @@
 """A study before it runs: its scenarios, in blocks of replications."""
 
 from hashlib import sha256
-from typing import Any, Generic
+from typing import Any
 
 import msgspec
 
-from .work_orders import METHODS, NAIVE, FleetOrder, ScenarioT
+from ..parameters.scenario import Scenario
+from .work_orders import METHODS, NAIVE, FleetOrder
 
-_FORMAT = 1
+_FORMAT = 2
 
 BlockKey = tuple[str, int]
 """Scenario and block: what is worked out once."""
 
 
-class Workload(msgspec.Struct, Generic[ScenarioT], frozen=True, kw_only=True):
+class Workload(msgspec.Struct, frozen=True, kw_only=True):
     """`blocks` blocks of `block_replications` replications of one scenario.
 
     `years` are the partition-years of one replication. The size of a block is part of a study;
     the number of blocks is not: a study may be gone on with for longer.
     """
 
-    scenario: ScenarioT
+    scenario: Scenario
     block_replications: int
     blocks: int
     years: float
 
-    def orders(self, **about: Any) -> list[FleetOrder[ScenarioT]]:
+    def orders(self, **about: Any) -> list[FleetOrder]:
         """Its blocks in order, each with what an order says beside: seed, feature sets, method."""
         size, scenario = self.block_replications, self.scenario
         return [
@@ -34,13 +35,13 @@ class Workload(msgspec.Struct, Generic[ScenarioT], frozen=True, kw_only=True):
         ]
 
 
-class StudyPlan(msgspec.Struct, Generic[ScenarioT], frozen=True, kw_only=True):
+class StudyPlan(msgspec.Struct, frozen=True, kw_only=True):
     """What is to be worked out, and by which code.
 
     Raises ValueError for a plan without work, or with one scenario twice.
     """
 
-    workloads: tuple[Workload[ScenarioT], ...]
+    workloads: tuple[Workload, ...]
     feature_sets: tuple[str, ...]
     study_seed: int
     code: str
@@ -58,7 +59,7 @@ class StudyPlan(msgspec.Struct, Generic[ScenarioT], frozen=True, kw_only=True):
             raise ValueError(f"there is no method {self.method!r}; there are {', '.join(METHODS)}")
 
     @property
-    def orders(self) -> list[FleetOrder[ScenarioT]]:
+    def orders(self) -> list[FleetOrder]:
         """All blocks, mixed: neighbours in the grid cost alike, and no task gets all dear ones."""
         about = {"study_seed": self.study_seed, "feature_sets": self.feature_sets}
         every = [order for w in self.workloads for order in w.orders(method=self.method, **about)]
@@ -84,7 +85,7 @@ class StudyPlan(msgspec.Struct, Generic[ScenarioT], frozen=True, kw_only=True):
         }
 
 
-def key_of(order: FleetOrder[Any]) -> BlockKey:
+def key_of(order: FleetOrder) -> BlockKey:
     """What an order's answer is kept under."""
     return order.scenario.scenario_id, order.block
 

@@ -34,7 +34,7 @@ class StudyOutcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def run_study(
-    plan: StudyPlan[Any],
+    plan: StudyPlan,
     work_block: WorkBlock,
     folder: str | Path,
     *,
@@ -64,8 +64,7 @@ def run_study(
         kept = stack.enter_context(opened(folder, plan, resume=resume))
         run = _Run(plan, kept, _listeners_of(stack, progress, listener), keep_every_s)
         if run.missing:
-            scenario_type = type(plan.workloads[0].scenario)
-            work = functools.partial(worked_off, work_block, scenario_type)
+            work = functools.partial(worked_off, work_block)
             waves = run.on_spark(work, master, partitions, stop) if spark else run.here(work, stop)
             try:
                 run.keep_all(stack.enter_context(closing(waves)))
@@ -88,7 +87,7 @@ class _Run:
 
     def __init__(
         self,
-        plan: StudyPlan[Any],
+        plan: StudyPlan,
         kept: StudyFolder,
         listeners: Sequence[RunListener],
         keep_every_s: float,
@@ -133,24 +132,25 @@ class _Run:
         self, work: Callable[[bytes], list[dict[str, Any]]], stop: threading.Event
     ) -> Generator[FinishedWave, None, None]:
         """However it ends, finished blocks are handed over before."""
-        wave = _WaveHere()
+        done: list[tuple[FleetOrder, Any]] = []
+        began = time.monotonic()
         try:
             for order in self.missing:
                 if stop.is_set():
                     break
-                wave.add(order, work)
-                self._tell(len(wave.blocks))
-                if time.monotonic() - wave.began >= self.keep_every_s:
-                    yield wave.finished()
-                    wave = _WaveHere()
+                done.append((order, run_blocks_plainly(work, [order], partials_schema())))
+                self._tell(len(done))
+                if time.monotonic() - began >= self.keep_every_s:
+                    yield _wave_of(done)
+                    done, began = [], time.monotonic()
         except (BlockFailed, KeyboardInterrupt):
-            if wave.blocks:
-                yield wave.finished()
+            if done:
+                yield _wave_of(done)
             raise
-        if wave.blocks:
-            yield wave.finished()
+        if done:
+            yield _wave_of(done)
 
-    def _waves(self, least: Callable[[], int]) -> Iterator[list[FleetOrder[Any]]]:
+    def _waves(self, least: Callable[[], int]) -> Iterator[list[FleetOrder]]:
         while self.dealt < len(self.missing):
             pace = self.finished / max(time.monotonic() - self.started, 1e-3)
             size = max(least(), round(pace * self.keep_every_s))
@@ -192,22 +192,10 @@ class _Run:
         )
 
 
-class _WaveHere:
-    """Blocks that were worked out in this process, one after the other."""
+def _wave_of(done: Sequence[tuple[FleetOrder, Any]]) -> FinishedWave:
+    import pyarrow as pa
 
-    def __init__(self) -> None:
-        self.blocks: list[FleetOrder[Any]] = []
-        self.rows = [partials_schema().empty_table()]
-        self.began = time.monotonic()
-
-    def add(self, order: FleetOrder[Any], work: Callable[[bytes], list[dict[str, Any]]]) -> None:
-        self.rows.append(run_blocks_plainly(work, [order], partials_schema()))
-        self.blocks.append(order)
-
-    def finished(self) -> FinishedWave:
-        import pyarrow as pa
-
-        return FinishedWave(self.blocks, pa.concat_tables(self.rows))
+    return FinishedWave([order for order, _ in done], pa.concat_tables([rows for _, rows in done]))
 
 
 def _by_scenario(waves: Iterator[FinishedWave]) -> Iterator[FinishedWave]:

@@ -1,8 +1,8 @@
-"""A wave of finished blocks on disk: Parquet files, and a manifest that says they are all there.
+"""A wave of finished blocks on disk: a Parquet file, and a manifest that says which blocks it has.
 
-`waves/wave=000001/scenario_id=.../features=.../partials.parquet`: any Spark reads `waves` as one
-table. Everything is written beside, under a name that readers pass over, and then renamed: a wave
-is there as a whole or not at all, whenever its writer was killed.
+`waves/wave=000001/partials.parquet`: any Spark reads `waves` as one table. Both are written beside,
+under a name that readers pass over, and then renamed: a wave is there as a whole or not at all,
+whenever its writer was killed.
 """
 
 from __future__ import annotations
@@ -10,12 +10,10 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Collection, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Collection
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 import msgspec
 
@@ -29,27 +27,15 @@ if TYPE_CHECKING:
 _MANIFEST = "_manifest.json"
 _FILE = "partials.parquet"
 _UNFINISHED = "-unfinished"
-_WAITING = 16
 _NAME = re.compile(r"wave=\d+")
-_SPLIT = ("scenario_id", "features")
-"""Columns that are folders, not columns of the files."""
-_ORDER = [("metric", "ascending"), ("block", "ascending")]
-
-
-class FileOfWave(msgspec.Struct, frozen=True):
-    """One Parquet file: what all its rows share, where it is, what its bytes come to."""
-
-    scenario_id: str
-    features: str
-    path: str
-    sha256: str
+_ORDER = [(name, "ascending") for name in ("scenario_id", "features", "metric", "block")]
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """Which blocks a wave holds, and the files with their partials."""
+    """Which blocks a wave holds, and what the bytes of their partials come to."""
 
     blocks: tuple[BlockKey, ...]
-    files: tuple[FileOfWave, ...]
+    sha256: str
 
 
 class KeptWave(msgspec.Struct, frozen=True):
@@ -68,10 +54,10 @@ def write_wave(waves: Path, blocks: Collection[BlockKey], partials: pa.Table) ->
     beside = beside_of(folder)
     beside.mkdir(parents=True)
     try:
-        files = tuple(_written(beside, partials))
-        manifest = Manifest(blocks=tuple(sorted(blocks)), files=files)
-        (beside / _MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(manifest)))
-        _all_to_disk(beside)
+        content = _parquet(partials.sort_by(_ORDER))
+        manifest = Manifest(blocks=tuple(sorted(blocks)), sha256=sha256(content).hexdigest())
+        write_durably(beside / _FILE, content)
+        write_durably(beside / _MANIFEST, msgspec.json.format(msgspec.json.encode(manifest)))
         os.rename(beside, folder)
     except BaseException:
         shutil.rmtree(beside, ignore_errors=True)
@@ -88,28 +74,6 @@ def _next_name(waves: Path) -> Path:
 def _named(waves: Path) -> list[Path]:
     """In order; a copy that somebody keeps beside them, under a name like theirs, is no wave."""
     return sorted(path for path in waves.glob("wave=*") if _NAME.fullmatch(path.name))
-
-
-def _written(wave: Path, partials: pa.Table) -> Iterator[FileOfWave]:
-    for shared, rows in _split(partials):
-        folders = [f"{name}={quote(value, safe='')}" for name, value in shared.items()]
-        path = wave.joinpath(*folders, _FILE)
-        path.parent.mkdir(parents=True)
-        content = _parquet(rows)
-        path.write_bytes(content)
-        digest = sha256(content).hexdigest()
-        yield FileOfWave(**shared, path=path.relative_to(wave).as_posix(), sha256=digest)
-
-
-def _split(partials: pa.Table) -> Iterator[tuple[dict[str, str], pa.Table]]:
-    """The rows of each file, and what they share."""
-    every = partials.sort_by([*((name, "ascending") for name in _SPLIT), *_ORDER])
-    counted = partials.group_by(list(_SPLIT)).aggregate([([], "count_all")]).to_pylist()
-    first = 0
-    for pair in sorted(counted, key=lambda row: [row[name] for name in _SPLIT]):
-        rows = every.slice(first, pair["count_all"]).drop_columns(list(_SPLIT))
-        first += rows.num_rows
-        yield {name: pair[name] for name in _SPLIT}, rows
 
 
 def _parquet(rows: pa.Table) -> bytes:
@@ -144,15 +108,6 @@ def write_durably(path: Path, content: bytes) -> None:
     _to_disk(path.parent)
 
 
-def _all_to_disk(folder: Path) -> None:
-    """Beside each other: a large grid has thousands of files in a wave, and a disk takes those that
-    wait for it together.
-    """
-    with ThreadPoolExecutor(_WAITING) as pool:
-        for _ in pool.map(_to_disk, (*folder.rglob("*"), folder)):
-            pass
-
-
 def _to_disk(path: Path) -> None:
     """A file, or a folder: names are kept by the folder they are in."""
     descriptor = os.open(path, os.O_RDONLY)
@@ -178,32 +133,24 @@ def _manifest(wave: Path) -> Manifest:
 
 
 def read_wave(wave: KeptWave) -> pa.Table:
-    """The partials of a wave, with all their columns.
+    """The partials of a wave.
 
-    Raises StudyFolderError when a file is not what was written.
+    Raises StudyFolderError when they are not what was written, or not those of its blocks.
     """
-    import pyarrow as pa
-
-    tables = [_read(wave.folder, file) for file in wave.manifest.files]
-    return pa.concat_tables([partials_schema().empty_table(), *tables])
-
-
-def _read(wave: Path, file: FileOfWave) -> pa.Table:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        content = (wave / file.path).read_bytes()
+        content = (wave.folder / _FILE).read_bytes()
     except OSError as problem:
-        raise _damaged(wave, f"{file.path} cannot be read ({problem.strerror})") from None
-    if sha256(content).hexdigest() != file.sha256:
-        raise _damaged(wave, f"{file.path} is not what was written")
-    rows = pq.read_table(pa.BufferReader(content))
-    for name in _SPLIT:
-        shared = pa.array([getattr(file, name)] * rows.num_rows, pa.string())
-        rows = rows.append_column(name, shared)
-    schema = partials_schema()
-    return rows.select(schema.names).cast(schema)
+        raise _damaged(wave.folder, f"{_FILE} cannot be read ({problem.strerror})") from None
+    if sha256(content).hexdigest() != wave.manifest.sha256:
+        raise _damaged(wave.folder, f"{_FILE} is not what was written")
+    rows = pq.read_table(pa.BufferReader(content)).cast(partials_schema())
+    pairs = zip(rows["scenario_id"].to_pylist(), rows["block"].to_pylist(), strict=True)
+    if {(scenario, int(block)) for scenario, block in pairs} != {*wave.manifest.blocks}:
+        raise _damaged(wave.folder, "its manifest names other blocks than it has")
+    return rows
 
 
 def _damaged(wave: Path, what: str) -> StudyFolderError:

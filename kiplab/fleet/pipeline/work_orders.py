@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import msgspec
+
+from ..parameters.scenario import Scenario
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -15,25 +17,14 @@ METHODS = (NAIVE, FORCED)
 """How replications are drawn: as they come, or with the rare windows forced."""
 
 
-class HasScenarioId(Protocol):
-    """A point of the parameter space: a msgspec struct that knows its own name."""
-
-    @property
-    def scenario_id(self) -> str:
-        """The same for equal scenarios, in every process."""
-
-
-ScenarioT = TypeVar("ScenarioT", bound=HasScenarioId)
-
-
-class FleetOrder(msgspec.Struct, Generic[ScenarioT], frozen=True, kw_only=True):
+class FleetOrder(msgspec.Struct, frozen=True, kw_only=True):
     """Work out the replications first..last-1 of a scenario, under every one of `feature_sets`.
 
     `block` is for whoever keeps the answer: no random number may depend on it. `method` is one of
     METHODS.
     """
 
-    scenario: ScenarioT
+    scenario: Scenario
     study_seed: int
     block: int
     first: int
@@ -70,7 +61,7 @@ class Partial(msgspec.Struct, frozen=True, kw_only=True):
     checks: int = 0
 
 
-WorkBlock = Callable[[FleetOrder[Any]], Sequence[Partial]]
+WorkBlock = Callable[[FleetOrder], Sequence[Partial]]
 
 
 def partials_schema() -> pa.Schema:
@@ -90,14 +81,12 @@ def partials_schema() -> pa.Schema:
     )
 
 
-def worked_off(
-    work_block: WorkBlock, scenario_type: type[Any], payload: bytes
-) -> list[dict[str, Any]]:
+def worked_off(work_block: WorkBlock, payload: bytes) -> list[dict[str, Any]]:
     """The rows of one order, where it landed.
 
     Raises ValueError when the partials do not answer the order, or found themselves wrong.
     """
-    order = msgspec.json.decode(payload, type=FleetOrder[scenario_type])  # type: ignore[valid-type]
+    order = msgspec.json.decode(payload, type=FleetOrder)
     partials = work_block(order)
     wrong = _wrong(order, partials)
     if wrong is not None:
@@ -105,7 +94,7 @@ def worked_off(
     return [msgspec.structs.asdict(partial) for partial in partials]
 
 
-def _wrong(order: FleetOrder[Any], partials: Sequence[Partial]) -> str | None:
+def _wrong(order: FleetOrder, partials: Sequence[Partial]) -> str | None:
     asked = (order.scenario.scenario_id, order.block, order.last - order.first)
     for one in partials:
         if (one.scenario_id, one.block, one.replications) != asked:

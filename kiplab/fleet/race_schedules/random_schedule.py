@@ -6,23 +6,17 @@ registration, fetches, elections), so one schedule can be run under any feature 
 
 import math
 from collections.abc import Iterator
-from functools import lru_cache
 from random import Random
 from statistics import NormalDist
 
 import msgspec
 
-from ...plays.play import Play, Statement, split
+from ...plays.play import Play, split
 
-LEADER, FOLLOWER, PARTITION = 1, 2, "orders-0"
-_NEXT_LIFE = (("from", str(FOLLOWER)), ("life", "2"))
-_HEARTBEATS, _FETCHES = (("broker-heartbeat",), _NEXT_LIFE), (("fetch",), _NEXT_LIFE)
-_REQUESTS = ("alter-partition",), (("from", str(LEADER)),)
-HOLD_REQUEST, ARRIVES = Statement("hold", *_REQUESTS), Statement("release", *_REQUESTS)
-HOLD_RECOVERY, RECOVERED = Statement("hold", *_HEARTBEATS), Statement("release", *_HEARTBEATS)
-HOLD_CATCH_UP, CATCH_UP = Statement("hold", *_FETCHES), Statement("release", *_FETCHES)
-START_FOLLOWER = Statement("start", (str(FOLLOWER),))
-CRASH_LEADER, START_LEADER = Statement("crash", (str(LEADER),)), Statement("start", (str(LEADER),))
+LEADER, FOLLOWER = 1, 2
+_REQUESTS = f"alter-partition from={LEADER}"
+_HEARTBEATS = f"broker-heartbeat from={FOLLOWER} life=2"
+_FETCHES = f"fetch from={FOLLOWER} life=2"
 
 
 class Window(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,14 +86,10 @@ _ABOVE_ZERO = ("records", "produced", "rest_ms")
 
 
 def schedule(window: Window, seed: int, index: int) -> Play:
-    """The play of schedule `index` of `seed`: a function of these three and nothing else."""
-    name = f"schedule {seed}/{index}"
-    return Play((*header(window), *_lines(_events(window, seed, index), window)), name)
+    """The play of schedule `index` of `seed`: a function of these three and nothing else.
 
-
-@lru_cache(maxsize=8)
-def header(window: Window) -> tuple[Statement, ...]:
-    """What every schedule of `window` begins with: the follower has just fallen out of the ISR."""
+    When it begins, the follower has just fallen out of the ISR.
+    """
     text = f"""\
 title    A random schedule around a delayed AlterPartition
 kafka    3.5
@@ -110,14 +100,15 @@ log={window.records}@5  flushed={window.flushed}
 given    next-metadata-offset=56
 timed
 """
-    return split(text).statements
+    lines = _lines(_events(window, seed, index), window.rest_ms)
+    return split(text + "\n".join(lines), f"schedule {seed}/{index}")
 
 
-Timed = tuple[int, Statement]
-"""(milliseconds since the start, what happens then)."""
+Timed = tuple[int, str]
+"""(milliseconds since the start, the line of the play that says what happens then)."""
 
 
-def _events(window: Window, seed: int, index: int) -> tuple[Timed, ...]:
+def _events(window: Window, seed: int, index: int) -> list[Timed]:
     """What goes wrong, and when. Every draw is made whether it is used or not, in a fixed order."""
     draw = _Draws(seed, index)
     arrives = draw.log_normal(window.request_median_ms, window.request_sigma)
@@ -130,19 +121,17 @@ def _events(window: Window, seed: int, index: int) -> tuple[Timed, ...]:
     leader_crashes = draw.uniform() < window.leader_crashes
     leader_crash = arrives + draw.exponential(window.leader_crash_mean_ms)
     leader_start = leader_crash + draw.log_normal(window.restart_median_ms, window.restart_sigma)
-    leader = (leader_crash, CRASH_LEADER), (leader_start, START_LEADER)
-    return (
-        (0, HOLD_REQUEST),
-        (0, HOLD_RECOVERY),
-        (0, HOLD_CATCH_UP),
-        (produce, Statement("produce", (PARTITION,), (("count", str(window.produced)),))),
-        (crash, Statement("crash", (str(FOLLOWER),), (("disk", disk),))),
-        (start, START_FOLLOWER),
-        (recovered, RECOVERED),
-        (caught_up, CATCH_UP),
-        (arrives, ARRIVES),
+    leader = [(leader_crash, f"crash {LEADER}"), (leader_start, f"start {LEADER}")]
+    return [
+        *((0, f"hold {messages}") for messages in (_REQUESTS, _HEARTBEATS, _FETCHES)),
+        (produce, f"produce orders-0 count={window.produced}"),
+        (crash, f"crash {FOLLOWER} disk={disk}"),
+        (start, f"start {FOLLOWER}"),
+        (recovered, f"release {_HEARTBEATS}"),
+        (caught_up, f"release {_FETCHES}"),
+        (arrives, f"release {_REQUESTS}"),
         *(leader if leader_crashes else ()),
-    )
+    ]
 
 
 def _disk(window: Window, drawn: float) -> str:
@@ -151,19 +140,15 @@ def _disk(window: Window, drawn: float) -> str:
     return "tail-lost" if drawn < window.disk_replaced + window.tail_lost else "kept"
 
 
-def _lines(events: tuple[Timed, ...], window: Window) -> Iterator[Statement]:
+def _lines(events: list[Timed], rest_ms: int) -> Iterator[str]:
     """The events in the order of their times, with the time that passes between them."""
     now = 0
-    for at, statement in sorted(events, key=lambda event: event[0]):
+    for at, line in sorted(events, key=lambda event: event[0]):
         if at > now:
-            yield _advance(at - now)
-        yield statement
+            yield f"advance {at - now}ms"
+        yield line
         now = at
-    yield _advance(window.rest_ms)
-
-
-def _advance(ms: int) -> Statement:
-    return Statement("advance", (f"{ms}ms",))
+    yield f"advance {rest_ms}ms"
 
 
 class _Draws:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -75,31 +76,26 @@ class Schedules:
     ) -> None:
         self.sets, self.window, self.seed, self.n = dict(sets), window, seed, n
         self.runs = runs
-        self._columns: dict[str, list[Any]] = {}
 
-    def _of(self, column: str, number: int) -> list[Any]:
+    def _of(self, column: str, name: str) -> list[Any]:
         """A column of the runs, for one feature set, in the order of the schedules."""
-        if column not in self._columns:
-            self._columns[column] = self.runs[column].to_pylist()
-        return self._columns[column][number * self.n : (number + 1) * self.n]
+        first = list(self.sets).index(name) * self.n
+        values: list[Any] = self.runs[column].slice(first, self.n).to_pylist()
+        return values
 
     @property
     def rows(self) -> list[Row]:
         """Counts with exact intervals, per feature set and metric."""
-        return [
-            self._row(number, name, metric)
-            for number, name in enumerate(self.sets)
-            for metric in METRICS
-        ]
+        return [self._row(name, metric) for name in self.sets for metric in METRICS]
 
-    def _row(self, number: int, name: str, metric: str) -> Row:
-        events = sum(self._of(METRICS[metric], number))
+    def _row(self, name: str, metric: str) -> Row:
+        events = sum(self._of(METRICS[metric], name))
         interval = exact(events, self.n)
         return Row(
             features=name,
             metric=metric,
             events=events,
-            excused=sum(self._of("excused", number)) if metric == LOSS else 0,
+            excused=sum(self._of("excused", name)) if metric == LOSS else 0,
             exposure=self.n,
             rate=events / self.n,
             low=interval.low,
@@ -115,15 +111,14 @@ class Schedules:
                 schedule=index,
                 lost_records=records,
                 excused=excused,
-                token=encode(schedule(self.window, self.seed, index), self.sets[name]),
+                token=encode(schedule(self.window, self.seed, index), features),
             )
-            for number, name in enumerate(self.sets)
-            for index, (lost, records, excused) in enumerate(self._ends(number))
-            if lost
+            for name, features in self.sets.items()
+            for index, (records, excused) in enumerate(
+                zip(self._of("lost_records", name), self._of("excused", name), strict=True)
+            )
+            if records
         ]
-
-    def _ends(self, number: int) -> Iterator[tuple[bool, int, bool]]:
-        return zip(*(self._of(c, number) for c in ("lost", "lost_records", "excused")), strict=True)
 
     def paired(self, against: str | None = None) -> list[Pair]:
         """Schedule by schedule: every feature set compared with one of them (default: the first).
@@ -131,29 +126,22 @@ class Schedules:
         What a rule prevents is in `only_against`; were there anything it caused, it would be in
         `only_features`. Raises ValueError for a name that is not among the feature sets.
         """
-        names = list(self.sets)
-        base = names[0] if against is None else against
-        if base not in names:
-            raise ValueError(f"there is no feature set {base!r}; there are {', '.join(names)}")
-        return [
-            self._pair(metric, number, name, base)
-            for number, name in enumerate(names)
-            if name != base
-            for metric in METRICS
-        ]
+        base = next(iter(self.sets)) if against is None else against
+        if base not in self.sets:
+            raise ValueError(f"there is no feature set {base!r}; there are {', '.join(self.sets)}")
+        others = [name for name in self.sets if name != base]
+        return [self._pair(metric, name, base) for name in others for metric in METRICS]
 
-    def _pair(self, metric: str, number: int, name: str, base: str) -> Pair:
-        column = METRICS[metric]
-        here = self._of(column, number)
-        there = self._of(column, list(self.sets).index(base))
-        seen = list(zip(here, there, strict=True))
+    def _pair(self, metric: str, name: str, base: str) -> Pair:
+        here, there = (self._of(METRICS[metric], each) for each in (name, base))
+        seen = Counter(zip(here, there, strict=True))
         return Pair(
             metric=metric,
             features=name,
             against=base,
-            both=seen.count((True, True)),
-            only_features=seen.count((True, False)),
-            only_against=seen.count((False, True)),
+            both=seen[True, True],
+            only_features=seen[True, False],
+            only_against=seen[False, True],
         )
 
     def table(self) -> pd.DataFrame:
@@ -174,24 +162,20 @@ class Schedules:
 
     def __str__(self) -> str:
         width = max(len(name) for name in self.sets)
-        lines = [f"{self.n:,} schedules per feature set: {self.label}", ""]
-        for row in self.rows:
-            what = f"{row.features:<{width}}  {row.metric:<10}"
-            lines.append(f"{what}  {_count(row)}: {_share(row)}")
-        return "\n".join(lines)
+        lines = [
+            f"{row.features:<{width}}  {row.metric:<10}  {_count(row)}: {_share(row)}"
+            for row in self.rows
+        ]
+        return "\n".join([f"{self.n:,} schedules per feature set: {self.label}", "", *lines])
 
-    def __repr__(self) -> str:
-        return str(self)
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         from html import escape
 
         head = "".join(f"<th>{h}</th>" for h in ("feature set", "what", "how many", "share"))
-        body = "".join(
-            f"<tr><td>{escape(row.features)}</td><td>{row.metric}</td><td>{_count(row)}</td>"
-            f"<td>{_share(row)}</td></tr>"
-            for row in self.rows
-        )
+        cells = ((escape(r.features), r.metric, _count(r), _share(r)) for r in self.rows)
+        body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in cells)
         caption = f"{self.n:,} schedules per feature set: {self.label}. Intervals: {METHOD}."
         return f"<table><caption>{caption}</caption><tr>{head}</tr>{body}</table>"
 

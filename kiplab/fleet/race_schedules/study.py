@@ -1,18 +1,32 @@
-"""`schedules`: the same random schedules under several feature sets, on Spark or without it."""
+"""`schedules`: the same random schedules under several feature sets, on Spark or without it.
+
+A block of work is a range of schedules; it returns one row for each schedule and feature set.
+"""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
+import msgspec
+
+from ...machine import without_collector
 from ...protocol.features import Features, parse_features
 from ...spark import run_blocks, run_blocks_plainly
-from .random_schedule import Window, check
+from .random_schedule import Window, check, schedule
 from .result import Schedules
-from .schedule_blocks import SCHEMA, orders, work_off
+from .schedule_outcome import outcome
 
 FeatureSets = Mapping[str, Features | str] | Sequence[Features | str]
+SCHEMA = (
+    "features int, schedule bigint, stale_join boolean, lost boolean, lost_records bigint,"
+    " excused boolean, arrived string, refused_by string, broke_promise boolean, moves bigint"
+)
+BLOCK_SCHEDULES = 25
+"""About half a second of work: short enough to spread evenly, long enough that Spark costs
+little."""
 
 
 def schedules(
-    n: int = 5_000,
+    n: int = 500,
     *,
     features: FeatureSets | None = None,
     window: Window | None = None,
@@ -24,8 +38,8 @@ def schedules(
 ) -> Schedules:
     """Run `n` random timed schedules around a delayed AlterPartition under every feature set.
 
-    Each goes through the engine, step by step; every feature set gets the same schedules. What
-    comes out is conditional: shares of schedules, given that the follower crashes in this `window`.
+    Every feature set gets the same schedules, and the engine runs each as a play. The result
+    is conditional: shares of schedules, given that the follower crashes in this `window`.
 
     `features` maps names to feature sets (``Features``, or a release such as ``"3.4"``), or lists
     them; None means Kafka 3.5 without KIP-841 and KIP-903, with one of them, with both. `master` is
@@ -41,12 +55,10 @@ def schedules(
         raise ValueError(f"n is {n}; expected 1 schedule or more")
     if not sets:
         raise ValueError("there is no feature set; expected at least one, as in features=['3.5']")
-    blocks = orders(list(sets.values()), window, seed, n)
+    blocks = orders(tuple(sets.values()), window, seed, n)
     if spark:
-        # Each costs Spark some 60 ms; too few, and one core is left alone with the last of them.
-        tasks = max(8, len(blocks) // 2) if partitions is None else partitions
         runs = run_blocks(
-            work_off, blocks, schema=SCHEMA, master=master, partitions=tasks, progress=progress
+            work_off, blocks, schema=SCHEMA, master=master, partitions=partitions, progress=progress
         )
     else:
         runs = run_blocks_plainly(work_off, blocks, SCHEMA)
@@ -72,3 +84,35 @@ def _named(features: FeatureSets) -> dict[str, Features]:
 
 def _features(features: Features | str) -> Features:
     return parse_features(features) if isinstance(features, str) else features
+
+
+class BlockOrder(msgspec.Struct, frozen=True, kw_only=True):
+    """Run the schedules first..last-1 under each of `sets`."""
+
+    sets: tuple[Features, ...]
+    window: Window
+    seed: int
+    first: int
+    last: int
+
+
+def orders(sets: tuple[Features, ...], window: Window, seed: int, n: int) -> list[BlockOrder]:
+    """All blocks of a study of `n` schedules."""
+    ends = [*range(BLOCK_SCHEDULES, n, BLOCK_SCHEDULES), n]
+    return [
+        BlockOrder(sets=sets, window=window, seed=seed, first=first, last=last)
+        for first, last in zip([0, *ends], ends, strict=False)
+    ]
+
+
+def work_off(payload: bytes) -> list[dict[str, Any]]:
+    """The rows of one order: a function of the order alone, wherever it runs."""
+    order = msgspec.json.decode(payload, type=BlockOrder)
+    rows = []
+    with without_collector():
+        for index in range(order.first, order.last):
+            play = schedule(order.window, order.seed, index)
+            for number, features in enumerate(order.sets):
+                ended = msgspec.structs.asdict(outcome(play, features))
+                rows.append({"features": number, "schedule": index, **ended})
+    return rows

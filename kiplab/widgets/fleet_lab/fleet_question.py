@@ -11,7 +11,7 @@ from ...figures.how_often import fleet_words as phrases
 from ...figures.how_often.measured_rate import rate_cells, rate_words
 from ...figures.how_often.number_words import number_words, share_words
 from ...figures.how_often.rates_by_reboots import RatePoint, rates_chart
-from ...fleet.fleet_answers.answer_words import chance_words
+from ...fleet.fleet_answers.answer_text import chance_words
 from ...fleet.fleet_answers.counted_metrics import COUNTED
 from ...fleet.fleet_answers.fleet_answer import FleetAnswer
 from ...fleet.fleet_answers.fleet_row import FleetRow

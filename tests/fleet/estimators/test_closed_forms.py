@@ -38,7 +38,7 @@ def test_an_interval_is_no_narrower_than_what_the_estimate_leaves_out(
     found = estimate(study)
     row = found.row("none", STALE_JOIN, method="forced")
     (point,) = found.study.scenarios
-    blocks = found.weights[row.scenario_id, "none", STALE_JOIN]
+    blocks = found.sums_of(row).weights
     alone = weighed_rate(blocks, row.exposure)
     assert isinstance(alone, WeighedRate)
     assert isinstance(row.found, WeighedRate)

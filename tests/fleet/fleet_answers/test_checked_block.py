@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from kiplab.fleet.fleet_answers import checked_block as checked
-from kiplab.fleet.fleet_answers.checked_block import WrongPlaceError, checked_block
-from kiplab.fleet.fleet_answers.work_block import work_block
+from kiplab.fleet.fleet_answers import work_block as work_file
+from kiplab.fleet.fleet_answers.work_block import WrongPlaceError, checked_block, work_block
 from kiplab.fleet.parameters import Parameters, Scenario
 from kiplab.fleet.pipeline import FleetOrder, code_version
 from kiplab.fleet.pipeline.code_version import sources_of
@@ -120,7 +119,7 @@ def test_an_executor_without_a_compiler_is_refused_unless_somebody_wants_none(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("NUMBA_DISABLE_JIT", raising=False)
-    monkeypatch.setattr(checked, "has_compiler", lambda: False)
+    monkeypatch.setattr(work_file, "has_compiler", lambda: False)
     with pytest.raises(WrongPlaceError, match=r"has no numba, .* install it there, or set NUMBA"):
         checked_block(CODE, ORDER)
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")

@@ -26,7 +26,7 @@ ORDER = FleetOrder(
 )
 
 
-def totals(*orders: FleetOrder[Scenario]) -> Counter[tuple[str, str, str]]:
+def totals(*orders: FleetOrder) -> Counter[tuple[str, str, str]]:
     found: Counter[tuple[str, str, str]] = Counter()
     for order in orders:
         for one in work_block(order):

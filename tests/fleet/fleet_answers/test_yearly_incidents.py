@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from kiplab.fleet.fleet_answers.answer_words import chance_words
-from kiplab.fleet.fleet_answers.best_rows import best_rows
+from kiplab.fleet.fleet_answers.answer_text import chance_words
 from kiplab.fleet.fleet_answers.counted_metrics import COUNTED
-from kiplab.fleet.fleet_answers.fleet_row import FleetRow, FoundRate
+from kiplab.fleet.fleet_answers.fleet_row import FleetRow, FoundRate, best_rows
 from kiplab.fleet.fleet_answers.yearly_incidents import (
     TOGETHER,
     YearlyIncidents,
