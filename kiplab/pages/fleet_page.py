@@ -13,8 +13,7 @@ from ..fleet.fleet_answers.counted_metrics import COUNTED
 from ..fleet.fleet_answers.fleet_answer import FleetAnswer
 from ..fleet.pictures.fleet_picture import FleetPicture
 from ..fleet.pictures.picture_rows import measured, where_words
-from ..fleet.verification.who_checks import metrics_of, who_checks
-from ..protocol.releases import Mode
+from ..fleet.verification.who_checks import who_checks
 from .page_files import AUTO, html_page, page_colors, page_file, page_theme
 
 TITLE = "How often, in this fleet?"
@@ -52,8 +51,7 @@ def about_lines(answer: FleetAnswer) -> list[str]:
     )
     lines = [
         answer.study.about,
-        f"{answer.partition_years:,.0f} partition-years over {scenarios},"
-        f" {fleet_words.MODE_WORDS[answer.study.mode]} mode, under {sets}.",
+        f"{answer.partition_years:,.0f} partition-years over {scenarios}, under {sets}.",
         sampling_words(answer),
         "" if answer.finished else "The study is not finished: what is here is what it has so far.",
         "Much of it rests on numbers that nobody has published: kiplab.fleet.PARAMETERS says of"
@@ -81,23 +79,21 @@ def rates_in(answer: FleetAnswer) -> fleet_words.PlotTable:
 
 def checks_in(answer: FleetAnswer) -> fleet_words.PlotTable:
     """Of every metric of the answer who its referees are, without asking them."""
-    checked = who_checks([row.metric for row in answer.rows], answer.study.mode)
+    return _checks("Who checks this number", [row.metric for row in answer.rows])
+
+
+def _checks(caption: str, metrics: Sequence[str]) -> fleet_words.PlotTable:
     lines = [
-        (fleet_words.metric_words(one.metric), one.metric, one.words, str(one.comparisons or ""))
-        for one in checked
+        (fleet_words.metric_words(one.metric), one.metric, one.words, str(one.comparisons))
+        for one in who_checks(metrics)
     ]
-    return fleet_words.PlotTable(
-        f"Who checks this number, in {fleet_words.MODE_WORDS[answer.study.mode]} mode",
-        ("what", "metric", "who checks it", "comparisons"),
-        lines,
-    )
+    return fleet_words.PlotTable(caption, ("what", "metric", "who checks it", "comparisons"), lines)
 
 
 # --- verification page ----------------------------------------------------------------------------
 
 
 VERIFIED_TITLE = "Are the fleet's numbers right?"
-_ABSENT = "not counted: nothing is forced in this mode"
 _ABOUT = (
     "Every metric that the fleet counts or estimates stands beside somebody who ought to know it:"
     " an exact chain, a formula, plain sampling where it happens often enough to be seen, or the"
@@ -115,23 +111,9 @@ def verification_page(picture: FleetPicture, *, effort: float, seed: int, theme:
     """
     made = f"kiplab fleet verify --effort {effort:g} --seed {seed}"
     about = (*_ABOUT, f"Made by {made}; the same command makes the same page.")
-    sections = {"Who checks which metric?": open_table(checks_by_mode())}
+    checks = _checks("Every metric, and who ought to know it", [*COUNTED])
+    sections = {"Who checks which metric?": open_table(checks)}
     return picture_page(VERIFIED_TITLE, about, [picture], sections, theme=theme)
-
-
-def checks_by_mode() -> fleet_words.PlotTable:
-    """Of every metric that there is who its referees are in each mode."""
-    modes = sorted(Mode)
-    words = {
-        mode: {one.metric: one.words for one in who_checks(metrics_of(mode), mode)}
-        for mode in modes
-    }
-    lines = [
-        (fleet_words.metric_words(name), name, *(words[mode].get(name, _ABSENT) for mode in modes))
-        for name in COUNTED
-    ]
-    heads = ("what", "metric", *(f"in {fleet_words.MODE_WORDS[mode]} mode" for mode in modes))
-    return fleet_words.PlotTable("Every metric, and who ought to know it", heads, lines)
 
 
 # --- a page of pictures ---------------------------------------------------------------------------

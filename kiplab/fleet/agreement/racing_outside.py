@@ -29,7 +29,6 @@ def racing_schedule(seed: int, index: int) -> OutsideSchedule:
         lag_phase=random.randint(0, 14_999),
         delays=(random.choice((1, 8_000, 16_000, 24_000)),),
     )
-    # With ZooKeeper a start waits for the end of an earlier session: some of the crashes come late.
     request_at = left + first.restart + first.ready + first.level
     again = _crash(random, FOLLOWER, request_at + random.randint(1, 9_000), random.choice(_FATES))
     last = _crash(random, LEADER, again[-1].at + random.randint(1, 30_000), "kept")

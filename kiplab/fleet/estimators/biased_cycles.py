@@ -63,7 +63,7 @@ class CyclePlayer:
 
     def __init__(self, world: World, features: str) -> None:
         self._numbers = compiled_world(world).numbers
-        self._guards = mask_of(features, world.zookeeper)
+        self._guards = mask_of(features)
         tail, disk = world.tail_lost, world.disk_replaced
         fates = ((KEPT, 1 - tail - disk), (TAIL_LOST, tail), (DISK_LOST, disk))
         self._fates = [(fate, share) for fate, share in fates if share > 0]

@@ -11,7 +11,7 @@ import msgspec
 from ..estimators.dropped_paths import left_out
 from ..parameters.as_world import horizon_us
 from ..parameters.fleet_study import FleetStudy
-from ..parameters.meaningful_sets import kip_set
+from ..parameters.meaningful_sets import standing_of
 from ..parameters.scenario import Scenario
 from ..parameters.years import MICROSECONDS_PER_YEAR
 from ..pipeline.study_summary import SummaryRow
@@ -66,7 +66,7 @@ def fleet_rows(study: FleetStudy, sumses: Iterable[MethodSums]) -> tuple[FleetRo
 
     Raises MissingExtraError without scipy.
     """
-    labels = {name: str(kip_set(name, study.mode).standing) for name in study.feature_sets}
+    labels = {name: str(standing_of(name)) for name in study.feature_sets}
     rows = [row for sums in sumses for row in _rows_of(study, sums, labels)]
     return tuple(sorted(rows, key=_order(study)))
 
@@ -94,7 +94,7 @@ def _rows_of(study: FleetStudy, sums: MethodSums, labels: Mapping[str, str]) -> 
             features=one.features,
             label=labels[one.features],
             metric=one.metric,
-            counts=counted_in(one.metric, study.mode, sums.method),
+            counts=counted_in(one.metric, sums.method),
             unit=COUNTED[one.metric].unit,
             events=one.events,
             exposure=one.exposure_us / MICROSECONDS_PER_YEAR,

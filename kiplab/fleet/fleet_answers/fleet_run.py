@@ -33,7 +33,7 @@ from .checked_block import checked_block
 from .counted_metrics import COUNTED
 from .fleet_answer import FleetAnswer, answer_of
 from .fleet_rows import MethodSums, block_weights
-from .forced_scenarios import WHAT_FOR, forced_scenarios, forced_sets
+from .forced_scenarios import WHAT_FOR, forced_scenarios
 from .work_block import work_block
 
 YEARS = 1e6
@@ -172,7 +172,7 @@ def _plan(study: FleetStudy, method: str, folder: Path, options: RunOptions) -> 
         loads = tuple(naive_load(scenario, each, sizes) for scenario in study.scenarios)
     return StudyPlan(
         workloads=loads,
-        feature_sets=forced_sets(study.feature_sets) if method == FORCED else study.feature_sets,
+        feature_sets=study.feature_sets,
         study_seed=options.seed,
         code=code_version(work_block.__module__),
         method=method,

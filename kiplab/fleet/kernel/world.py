@@ -71,7 +71,6 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     `early_within_us` of a restart (1: no likelier).
     """
 
-    zookeeper: bool = False
     replication_factor: int = 2
     min_insync_replicas: int = 1
     unclean_elections: bool = False
@@ -100,12 +99,10 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     heartbeat_age: Distribution = Uniform(0, 2 * SECOND)
     lag_check_phase: Distribution = Uniform(0, 15 * SECOND)
     flush_age: Distribution = Uniform(0, 35 * SECOND)
-    queue_age: Distribution = LogNormal(2 * SECOND, 1.0)
     session_us: int = 9 * SECOND
     heartbeat_interval_us: int = 2 * SECOND
     shutdown_patience_us: int = 300 * SECOND
     lag_us: int = 30 * SECOND
-    heartbeat_timeout_us: int = 10 * SECOND
     early_factor: float = 1.0
     early_within_us: int = 600 * SECOND
 
@@ -184,14 +181,9 @@ def _fill(w: list[int], world: World) -> None:
         int(world.unclean_elections),
         int(world.bounces_wait),
     )
-    w[word.MODE] = int(world.zookeeper)
     w[word.SESSION_OVER_US] = world.session_us + _TICK_US
     w[word.LAG_US], w[word.LAG_PERIOD_US] = world.lag_us, world.lag_us // 2
-    w[word.PATIENCE_US] = world.shutdown_patience_us
-    w[word.RETRY_US], w[word.TIMEOUT_343_US] = (
-        world.heartbeat_interval_us,
-        world.heartbeat_timeout_us,
-    )
+    w[word.PATIENCE_US], w[word.RETRY_US] = world.shutdown_patience_us, world.heartbeat_interval_us
     w[DISK_LOST_BELOW] = _below(world.disk_replaced)
     w[TAIL_LOST_BELOW] = _below(world.disk_replaced + world.tail_lost)
     w[SHOCK_LOST_BELOW] = _below(world.shock_tail_lost)
@@ -209,9 +201,7 @@ def _below(share: float) -> int:
 
 def _bound(w: list[int], world: World, longest_of: dict[str, int]) -> None:
     """How long at most an incident takes that meets no other; 0 where nothing is known of it."""
-    ready, level = longest_of["ready"], longest_of["catch_up"]
-    # With ZooKeeper one comes after the other.
-    back = ready + level if world.zookeeper else max(ready, level)
+    back = max(longest_of["ready"], longest_of["catch_up"])
     back += max(longest_of["alter_partition_fast"], longest_of["alter_partition_slow"]) + 1
     gone = max(longest_of["crash_restart"], w[word.SESSION_OVER_US]) + w[word.RETRY_US]
     w[CRASH_BOUND] = gone + back

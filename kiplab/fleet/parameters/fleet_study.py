@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
-from ...protocol.releases import Mode
-from .meaningful_sets import check_kip_set, meaningful
+from ..kernel.feature_sets import FEATURE_SETS
+from .meaningful_sets import check_kip_set
 from .parameter_checks import check_name
 from .parameter_errors import ParameterError
 from .parameter_table import PARAMETERS, Parameters
@@ -20,7 +20,7 @@ from .swept_values import values_of
 
 _FOLDER = files(__package__) / "presets"
 _ENDING = ".toml"
-_KEYS = ("about", "mode", "feature_sets", "parameters")
+_KEYS = ("about", "feature_sets", "parameters")
 _MOST_POINTS = 10_000
 _AT_LINE = re.compile(r"\s*\(at line (\d+), column \d+\)")
 _AT_END = re.compile(r"\s*\(at end of document\)")
@@ -33,7 +33,6 @@ class FleetStudy(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     about: str
-    mode: Mode
     feature_sets: tuple[str, ...]
     values: tuple[tuple[str, tuple[Any, ...]], ...]
 
@@ -50,9 +49,7 @@ class FleetStudy(msgspec.Struct, frozen=True, kw_only=True):
         """
         points = product(*(several for _, several in self.values))
         every = (Parameters(**dict(zip(dict(self.values), point, strict=True))) for point in points)
-        return tuple(
-            Scenario(mode=self.mode, feature_sets=self.feature_sets, parameters=p) for p in every
-        )
+        return tuple(Scenario(feature_sets=self.feature_sets, parameters=p) for p in every)
 
 
 def presets() -> tuple[str, ...]:
@@ -100,18 +97,15 @@ def study_from(source: str, file: str = "") -> FleetStudy:
 
 
 def study_of(document: Mapping[str, Any]) -> FleetStudy:
-    """The study of what a TOML file holds: about, mode, feature_sets and parameters.
+    """The study of what a TOML file holds: about, feature_sets and parameters.
 
     Raises ParameterError with the key for whatever is wrong with it.
     """
     for key in document:
         _check_key(key)
-    mode = _mode(document.get("mode", Mode.KRAFT))
-    named = document.get("feature_sets", list(meaningful(mode)))
     study = FleetStudy(
         about=_text("about", document.get("about", "")),
-        mode=mode,
-        feature_sets=_feature_sets(named),
+        feature_sets=_feature_sets(document.get("feature_sets", [*FEATURE_SETS])),
         values=_values(document.get("parameters", {})),
     )
     _check_size(study)
@@ -122,14 +116,10 @@ def study_of(document: Mapping[str, Any]) -> FleetStudy:
 def _check_key(key: str) -> None:
     if key in PARAMETERS:
         raise ParameterError("it stands at the top", allowed="put it below [parameters]", key=key)
+    if key == "mode":
+        allowed = "leave it out, and see kiplab.fleet.zookeeper_rates for ZooKeeper"
+        raise ParameterError("a study has none any more, it is KRaft's", allowed=allowed, key=key)
     check_name(key, _KEYS, "key")
-
-
-def _mode(value: Any) -> Mode:
-    if value not in [*Mode]:
-        allowed = f"a mode is {' or '.join(sorted(Mode))}"
-        raise ParameterError(f"there is no mode {value!r}", allowed=allowed, key="mode")
-    return Mode(value)
 
 
 def _text(key: str, value: Any) -> str:

@@ -1,12 +1,9 @@
 """Formulas on one line, to first order in what is rare: each good to some thousandths, and a check
 on everything that is longer.
 
-Rates are per partition (or broker) and year. Exponential delays, unless a name says otherwise.
+Rates are per partition and year. Exponential delays, unless a name says otherwise.
 """
 
-from math import exp
-
-from ...extras import needed_by
 from ..parameters.parameter_table import Parameters
 from ..parameters.years import SECONDS_PER_YEAR
 from .two_replica_chain import lost_share, replaced_share, tail_lost_share
@@ -52,35 +49,3 @@ def shock_losses(parameters: Parameters) -> float:
     rack = parameters.racks == 1 or parameters.replication_factor == 1
     shocks = parameters.cluster_shocks_per_year + rack * parameters.rack_shocks_per_year
     return shocks * parameters.shock_tail_lost
-
-
-def stale_control_requests(parameters: Parameters, bounce_s: float) -> float:
-    """KIP-380: planned restarts that are over before what a queue held for the old process is out.
-
-    Over is when the next process has registered. Per broker.
-
-    Raises MissingExtraError without scipy.
-    """
-    with needed_by("a quantile"):
-        from scipy.stats import lognorm
-
-    older = lognorm.sf(bounce_s, s=parameters.queue_age_sigma, scale=parameters.queue_age_s)
-    return parameters.bounces_per_year * float(older)
-
-
-def stale_metadata_s(parameters: Parameters, kips: frozenset[str]) -> float:
-    """KIP-343: seconds a year in which a broker that is cut off serves from old metadata.
-
-    With heartbeats it fences itself, a timeout after the last one before the cut. Per broker.
-    """
-    mean, timeout, beat = (
-        parameters.network_cut_s,
-        parameters.heartbeat_timeout_s,
-        parameters.heartbeat_s,
-    )
-    exposed = mean
-    if "343" in kips:
-        # Of a heartbeat older than the timeout nothing is left.
-        age = min(beat, timeout)
-        exposed *= (age - mean * (exp((age - timeout) / mean) - exp(-timeout / mean))) / beat
-    return parameters.network_cuts_per_year * exposed

@@ -5,11 +5,10 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from ...protocol.releases import Mode
 from ..kernel.world import SECOND, YEAR, Constant, Exponential, Uniform, World
 from ..reference.last_standing_chain import StandingRates, standing_rates
 from ..reference.unclean_election_chain import UncleanRates, unclean_rates
-from .checked_worlds import kips_in
+from .checked_worlds import BOTH
 from .kernel_blocks import lived, yearly
 from .refereed import Certain, Claim, Referee
 
@@ -30,35 +29,25 @@ AT_ONCE = World(
 _REPAIR = 60 * SECOND
 _TAILS, _DISKS = 0.2, 0.1
 """Shares of crashes."""
-_STANDING = (
-    *((Mode.KRAFT, 1, 20_000, 20), (Mode.KRAFT, 2, 20_000, 8), (Mode.KRAFT, 3, 50_000, 4)),
-    *((Mode.KRAFT, 4, 100_000, 1), (Mode.KRAFT, 5, 150_000, 1)),
-    *((Mode.ZOOKEEPER, 2, 20_000, 8), (Mode.ZOOKEEPER, 3, 50_000, 4)),
-)
-"""Mode, replicas, crashes a year of each, years."""
+_STANDING = (*((1, 20_000, 20), (2, 20_000, 8), (3, 50_000, 4), (4, 100_000, 1), (5, 150_000, 1)),)
+"""Replicas, crashes a year of each, years."""
 
 
 def chain_claims(effort: float, seed: int) -> Iterator[Claim]:
     """Years in proportion to `effort`."""
-    for mode, replicas, crashes, years in _STANDING:
-        yield from _last_standing(mode, replicas, crashes, years * effort, seed)
-    for mode in (Mode.KRAFT, Mode.ZOOKEEPER):
-        yield from _unclean(mode, 2_000 * effort, seed)
+    for replicas, crashes, years in _STANDING:
+        yield from _last_standing(replicas, crashes, years * effort, seed)
+    yield from _unclean(2_000 * effort, seed)
 
 
-def _last_standing(
-    mode: Mode, replicas: int, crashes: int, years: float, seed: int
-) -> Iterator[Claim]:
-    least = 2 if replicas > 2 else 1
-    # With ZooKeeper a leader without followers tries three times, which the chain leaves out.
-    bounces = crashes // 2 if mode is Mode.KRAFT else 0
+def _last_standing(replicas: int, crashes: int, years: float, seed: int) -> Iterator[Claim]:
+    least, bounces = 2 if replicas > 2 else 1, crashes // 2
     world = replace(
         AT_ONCE,
-        zookeeper=mode is Mode.ZOOKEEPER,
         replication_factor=replicas,
         min_insync_replicas=least,
         crash_mean_us=YEAR // crashes,
-        bounce_mean_us=YEAR // bounces if bounces else 0,
+        bounce_mean_us=YEAR // bounces,
         crash_restart=Exponential(_REPAIR),
         clean_restart=Exponential(_REPAIR),
         tail_lost=_TAILS,
@@ -82,14 +71,13 @@ def _last_standing(
     regime = f"{several}, {crashes:,} crashes a year, back after a minute"
     # Each is missed that much less long, and may meet another before it is noticed.
     margin = replicas * NOTICED * (1 / _REPAIR + crashes / YEAR)
-    yield from _by_chain(world, kips_in(mode), years, seed, exact, regime, margin=margin)
+    yield from _by_chain(world, BOTH, years, seed, exact, regime, margin=margin)
 
 
-def _unclean(mode: Mode, years: float, seed: int) -> Iterator[Claim]:
+def _unclean(years: float, seed: int) -> Iterator[Claim]:
     crashes, repair, level, recovery = 500, 420 * SECOND, 180 * SECOND, SECOND
     world = replace(
         AT_ONCE,
-        zookeeper=mode is Mode.ZOOKEEPER,
         crash_mean_us=YEAR // crashes,
         bounce_mean_us=0,
         unclean_elections=True,
@@ -101,13 +89,11 @@ def _unclean(mode: Mode, years: float, seed: int) -> Iterator[Claim]:
     built = UncleanRates(crash=crashes, restart=YEAR / repair, level=YEAR / level)
     wanted = replace(built, recovered=YEAR / recovery)
     regime = "unclean elections on, 500 crashes a year"
-    usual = kips_in(mode)
-    with_704 = "704" if usual == "none" else f"{usual}+704"
     unnoticed = 2 * NOTICED / level
     # Who has caught up while its leader recovers joins with the end of that: the chain begins anew.
     for features, rates, margin in (
-        (usual, built, unnoticed),
-        (with_704, wanted, unnoticed + recovery / level),
+        (BOTH, built, unnoticed),
+        (f"{BOTH}+704", wanted, unnoticed + recovery / level),
     ):
         exact = unclean_rates(rates)
         yield from _by_chain(world, features, years, seed, exact, regime, margin=margin)
@@ -123,8 +109,7 @@ def _by_chain(
     *,
     margin: float,
 ) -> Iterator[Claim]:
-    mode = Mode.ZOOKEEPER if world.zookeeper else Mode.KRAFT
     counts = lived(world, (features,), years, seed)
     for metric, expected in exact.items():
         ours, theirs = yearly(counts, features, metric), partial(Certain, expected)
-        yield Claim(metric, features, Referee.EXACT_CHAIN, regime, ours, theirs, margin, mode)
+        yield Claim(metric, features, Referee.EXACT_CHAIN, regime, ours, theirs, margin)

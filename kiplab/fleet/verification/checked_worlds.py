@@ -1,6 +1,5 @@
 """The worlds that claims are made about."""
 
-from ...protocol.releases import Mode
 from ..kernel.world import World
 from ..parameters.as_world import as_world
 from ..parameters.parameter_table import Parameters
@@ -16,11 +15,6 @@ QUIET = Parameters(
 BOTH = "841+903"
 
 
-def world_of(parameters: Parameters, mode: Mode = Mode.KRAFT) -> World:
+def world_of(parameters: Parameters) -> World:
     """The kernel's world of some parameters."""
-    return as_world(Scenario(mode=mode, feature_sets=("none",), parameters=parameters))
-
-
-def kips_in(mode: Mode) -> str:
-    """The feature set in which no stale replica joins, or as much of it as the mode knows."""
-    return BOTH if mode is Mode.KRAFT else "none"
+    return as_world(Scenario(feature_sets=("none",), parameters=parameters))

@@ -4,15 +4,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 
-from ...protocol.releases import Mode
-from ..agreement.compared_sets import COMPARED_IN
 from ..agreement.engine_run import engine_trace
 from ..agreement.kernel_run import kernel_run
 from ..agreement.outside_events import OutsideSchedule
 from ..agreement.racing_outside import racing_schedule
 from ..agreement.random_outside import random_schedule
 from ..agreement.trace_lines import trace_counts
-from ..agreement.zookeeper_run import zookeeper_trace
+from ..kernel.feature_sets import COMPARED
 from .refereed import Certain, Claim, Referee
 
 _OFTEN = (
@@ -30,12 +28,9 @@ CountedLines = Callable[[], Counter[str]]
 def engine_claims(effort: float, seed: int) -> Iterator[Claim]:
     """Schedules in proportion to `effort`; the same number of each, or it is a disagreement."""
     for features in ("none", "841+903", "841+903+704"):
-        yield from _told(Mode.KRAFT, features, _RANDOM, _many(300, effort), seed)
-    for features in ("none", "704"):
-        yield from _told(Mode.ZOOKEEPER, features, _RANDOM, _many(100, effort), seed)
+        yield from _told(features, _RANDOM, _many(300, effort), seed)
     for features in ("none", "841"):
-        yield from _told(Mode.KRAFT, features, _RACES, _many(60, effort), seed)
-    yield from _told(Mode.ZOOKEEPER, "none", _RACES, _many(80, effort), seed)
+        yield from _told(features, _RACES, _many(60, effort), seed)
 
 
 def _many(usual: int, effort: float) -> int:
@@ -43,15 +38,13 @@ def _many(usual: int, effort: float) -> int:
 
 
 def _told(
-    mode: Mode,
     features: str,
     kind: tuple[Callable[[int, int], OutsideSchedule], tuple[str, ...], str],
     many: int,
     seed: int,
 ) -> Iterator[Claim]:
     """By the kernel and by the engine, each when it is first asked."""
-    (made, metrics, words), compared = kind, COMPARED_IN[mode][features]
-    trace = zookeeper_trace if mode is Mode.ZOOKEEPER else engine_trace
+    (made, metrics, words), compared = kind, COMPARED[features]
 
     def counted(counts: Callable[[OutsideSchedule], Mapping[str, int]]) -> CountedLines:
         schedules = (made(seed, number) for number in range(many))
@@ -59,7 +52,7 @@ def _told(
 
     # Uncompiled it is the same, and there is no second kernel to compile.
     kernel = counted(lambda one: kernel_run(one, compared, compiled=False).counts)
-    engine = counted(lambda one: trace_counts(trace(one, compared), one))
+    engine = counted(lambda one: trace_counts(engine_trace(one, compared), one))
 
     def certain(lines: CountedLines, metric: str) -> Certain:
         return Certain(lines()[metric])
@@ -67,4 +60,4 @@ def _told(
     for metric in metrics:
         ours, theirs = (partial(certain, lines, metric) for lines in (kernel, engine))
         regime = f"{many} {words}, counted in both"
-        yield Claim(metric, features, Referee.ENGINE, regime, ours, theirs, mode=mode)
+        yield Claim(metric, features, Referee.ENGINE, regime, ours, theirs)

@@ -5,13 +5,10 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from ...protocol.releases import Mode
 from ..estimators.dropped_paths import away_s, met_by_another
-from ..kernel.world import SECOND, Constant
-from ..parameters.parameter_table import Parameters
 from ..parameters.years import SECONDS_PER_YEAR
 from ..reference import closed_forms
-from .checked_worlds import BOTH, QUIET, kips_in, world_of
+from .checked_worlds import BOTH, QUIET, world_of
 from .kernel_blocks import lived, yearly
 from .refereed import Certain, Claim, Referee
 
@@ -20,9 +17,7 @@ def formula_claims(effort: float, seed: int) -> Iterator[Claim]:
     """Years in proportion to `effort`. Raises MissingExtraError without scipy."""
     yield from _at_base(200_000 * effort, seed)
     yield from _short_of_replicas(100 * effort, seed)
-    for mode in (Mode.KRAFT, Mode.ZOOKEEPER):
-        yield from _shocks(mode, 2_000 * effort, seed)
-    yield from _zookeeper(2_000 * effort, seed)
+    yield from _shocks(2_000 * effort, seed)
 
 
 def _at_base(years: float, seed: int) -> Iterator[Claim]:
@@ -62,7 +57,7 @@ def _short_of_replicas(years: float, seed: int) -> Iterator[Claim]:
     yield Claim(metric, BOTH, Referee.CLOSED_FORM, regime, ours, theirs, margin)
 
 
-def _shocks(mode: Mode, years: float, seed: int) -> Iterator[Claim]:
+def _shocks(years: float, seed: int) -> Iterator[Claim]:
     for racks, shocks in ((3, "shocks of the cluster"), (1, "shocks of cluster and rack")):
         parameters = replace(
             QUIET,
@@ -74,41 +69,11 @@ def _shocks(mode: Mode, years: float, seed: int) -> Iterator[Claim]:
             rack_shocks_per_year=20.0 if racks == 1 else 0.0,
             shock_tail_lost=0.5,
         )
-        features = kips_in(mode)
-        counts = lived(world_of(parameters, mode), (features,), years, seed)
+        counts = lived(world_of(parameters), (BOTH,), years, seed)
         losses = closed_forms.shock_losses(parameters)
         # The next shock may come while they are away.
         soon = losses / parameters.shock_tail_lost * away_s(parameters) / SECONDS_PER_YEAR
         regime, theirs = f"three replicas, {shocks}", partial(Certain, losses)
         for metric in ("shock_loss", "committed_loss"):
-            ours = yearly(counts, features, metric)
-            yield Claim(metric, features, Referee.CLOSED_FORM, regime, ours, theirs, soon, mode)
-
-
-def _zookeeper(years: float, seed: int) -> Iterator[Claim]:
-    cut = replace(QUIET, network_cuts_per_year=4.0, network_cut_s=60.0)
-    bounce_s = 15
-    world = replace(
-        world_of(cut, Mode.ZOOKEEPER),
-        shutdown=Constant(3 * SECOND),
-        clean_restart=Constant((bounce_s - 3) * SECOND),
-        ready=Constant(0),
-    )
-    counts = lived(world, ("none", "380", "343"), years, seed)
-    requests = closed_forms.stale_control_requests(cut, bounce_s)
-    regime, mode = "planned restarts of 15 s, 4 cuts a year of a minute", Mode.ZOOKEEPER
-    # Restarts wait while a replica is out, and a broker that is down is not cut off.
-    margin = closed_forms.alone_share(cut)
-    for metric, features, each in (
-        ("stale_control_request", "none", requests),
-        ("stale_control_request", "380", 0.0),
-        ("stale_metadata_us", "none", _metadata_us(cut, frozenset())),
-        ("stale_metadata_us", "343", _metadata_us(cut, frozenset({"343"}))),
-    ):
-        ours = yearly(counts, features, metric)
-        theirs = partial(Certain, cut.replication_factor * each)
-        yield Claim(metric, features, Referee.CLOSED_FORM, regime, ours, theirs, margin, mode)
-
-
-def _metadata_us(parameters: Parameters, kips: frozenset[str]) -> float:
-    return closed_forms.stale_metadata_s(parameters, kips) * SECOND
+            ours = yearly(counts, BOTH, metric)
+            yield Claim(metric, BOTH, Referee.CLOSED_FORM, regime, ours, theirs, soon)

@@ -6,7 +6,6 @@ from enum import StrEnum
 
 import msgspec
 
-from ...protocol.releases import Mode
 from ..statistics.block_means import block_mean
 from ..statistics.event_rates import poisson_interval
 from ..statistics.intervals import Interval
@@ -98,12 +97,6 @@ class Claim(msgspec.Struct, frozen=True):
     ours: Callable[[], Number]
     theirs: Callable[[], Number]
     margin: float = 0.0
-    mode: Mode = Mode.KRAFT
-
-    @property
-    def regime_words(self) -> str:
-        """With its mode, where that is not the usual one."""
-        return self.regime if self.mode is Mode.KRAFT else f"ZooKeeper, {self.regime}"
 
 
 class Refereed(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,7 +107,6 @@ class Refereed(msgspec.Struct, frozen=True, kw_only=True):
 
     metric: str
     features: str
-    mode: Mode
     referee: Referee
     regime: str
     ours: float
@@ -176,9 +168,8 @@ def _refereed(claim: Claim, confidence: float) -> Refereed:
     return Refereed(
         metric=claim.metric,
         features=claim.features,
-        mode=claim.mode,
         referee=claim.referee,
-        regime=claim.regime_words,
+        regime=claim.regime,
         ours=our.value,
         low=ours.low,
         high=ours.high,

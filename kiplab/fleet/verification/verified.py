@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from ...extras import needed_by
 from .biased_claims import biased_claims
 from .chain_claims import chain_claims
-from .control_claims import control_claims
 from .engine_claims import engine_claims
 from .estimator_claims import estimator_claims
 from .formula_claims import formula_claims
@@ -51,4 +50,3 @@ def claims(effort: float = 1.0, seed: int = SEED) -> Iterator[Claim]:
     yield from biased_claims(effort, seed)
     yield from outage_claims(effort, seed)
     yield from engine_claims(effort, seed)
-    yield from control_claims(effort, seed)

@@ -7,15 +7,12 @@ from itertools import zip_longest
 import msgspec
 from msgspec.structs import replace
 
-from kiplab.fleet.agreement.compared_sets import COMPARED_IN
 from kiplab.fleet.agreement.engine_run import engine_trace
 from kiplab.fleet.agreement.kernel_run import kernel_run
 from kiplab.fleet.agreement.outside_events import Outside, OutsideSchedule
 from kiplab.fleet.agreement.trace_lines import Trace, TracedState, TraceLine
-from kiplab.fleet.agreement.zookeeper_run import zookeeper_trace
+from kiplab.fleet.kernel.feature_sets import COMPARED
 from kiplab.protocol.features import Features
-from kiplab.protocol.releases import Mode
-from tests.fleet.agreement.hosted_outside import is_whole
 
 COMMAND = "tests.fleet.agreement.compare_command"
 NO_BEAT = -1
@@ -24,11 +21,10 @@ TraceOf = Callable[[OutsideSchedule, Features], Trace]
 
 class TraceParting(msgspec.Struct, frozen=True):
     """The first line of the traces that differs, under the feature set `name` of those that are
-    compared in `mode`; None where one of them has ended.
+    compared; None where one of them has ended.
     """
 
     schedule: OutsideSchedule
-    mode: Mode
     name: str
     line: int
     engine: TraceLine | None
@@ -44,7 +40,7 @@ class TraceParting(msgspec.Struct, frozen=True):
     def again(self) -> str:
         """The command that compares this schedule once more."""
         schedule, name = shlex.quote(to_json(self.schedule)), shlex.quote(self.name)
-        return f"python -m {COMMAND} --mode {self.mode} --set {name} --schedule {schedule}"
+        return f"python -m {COMMAND} --set {name} --schedule {schedule}"
 
 
 def _words(line: TraceLine | None) -> str:
@@ -85,24 +81,18 @@ def kernel_trace(
     return kernel_run(schedule, features, compiled=compiled, without=without).trace
 
 
-def engine_says(schedule: OutsideSchedule, features: Features) -> Trace:
-    """What the engine makes of it, in the mode of `features`."""
-    says = zookeeper_trace if features.mode is Mode.ZOOKEEPER else engine_trace
-    return says(schedule, features)
-
-
 def parting(
-    schedule: OutsideSchedule, name: str, kernel: TraceOf = kernel_trace, mode: Mode = Mode.KRAFT
+    schedule: OutsideSchedule, name: str, kernel: TraceOf = kernel_trace
 ) -> TraceParting | None:
-    """Where the two part under a set that is compared in `mode`, or None: every state of the
-    partition, every refusal, loss and stale join.
+    """Where the two part under a set that is compared, or None: every state of the partition, every
+    refusal, loss and stale join.
 
     Raises EndlessTraceError as `kernel_trace` does, before the engine has to do all that.
     """
-    features = COMPARED_IN[mode][name]
+    features = COMPARED[name]
     theirs = kernel(schedule, features)
-    difference = first_difference(engine_says(schedule, features), theirs)
-    return None if difference is None else TraceParting(schedule, mode, name, *difference)
+    difference = first_difference(engine_trace(schedule, features), theirs)
+    return None if difference is None else TraceParting(schedule, name, *difference)
 
 
 def first_difference(
@@ -120,8 +110,8 @@ def shrunk(trace_parting: TraceParting, kernel: TraceOf = kernel_trace) -> Trace
     tried = True
     while tried:
         tried = False
-        for schedule in filter(is_whole, _smaller(trace_parting.schedule)):
-            smaller = parting(schedule, trace_parting.name, kernel, trace_parting.mode)
+        for schedule in _smaller(trace_parting.schedule):
+            smaller = parting(schedule, trace_parting.name, kernel)
             if smaller is not None:
                 trace_parting, tried = smaller, True
                 break

@@ -1,8 +1,6 @@
 """The chain of two replicas, and the formulas on one line, have the numbers that were published."""
 
 from fractions import Fraction
-from functools import partial
-from statistics import fmean
 
 import pytest
 from msgspec.structs import asdict, replace
@@ -125,27 +123,9 @@ def test_both_kips_together_leave_no_arc_that_counts() -> None:
     assert yearly_rates(BASE, BOTH)["race_loss"] == 0
 
 
-@pytest.mark.parametrize(("bounce_s", "rate"), [(6, 1.63), (15, 0.26), (30, 0.041), (60, 0.004)])
-def test_restarts_that_are_faster_than_the_queue(bounce_s: float, rate: float) -> None:
-    found = closed_forms.stale_control_requests(BASE, bounce_s)
-    assert found == pytest.approx(rate, abs=0.5 * 10 ** -len(str(rate).split(".")[1]))
-
-
 def test_a_common_cause_takes_all_replicas_or_those_of_a_rack() -> None:
     assert closed_forms.shock_losses(BASE) == pytest.approx(2e-4)
     assert closed_forms.shock_losses(replace(BASE, racks=1)) == pytest.approx(2.2e-3)
-
-
-def test_heartbeats_bound_how_long_a_broker_is_out_of_touch() -> None:
-    cut = replace(BASE, network_cuts_per_year=2.0, network_cut_s=60.0, heartbeat_timeout_s=9.0)
-    assert closed_forms.stale_metadata_s(cut, frozenset()) == 120
-    at_once = replace(cut, heartbeat_s=0.01)
-    with_343 = partial(closed_forms.stale_metadata_s, kips=frozenset({"343"}))
-    assert with_343(at_once) == pytest.approx(16.715, abs=0.01)
-    # The last heartbeat was up to 2 s before the cut: each age is as likely, and the rest is left.
-    left = [replace(at_once, heartbeat_timeout_s=9 - 2 * (n + 0.5) / 50) for n in range(50)]
-    assert with_343(cut) == pytest.approx(fmean(map(with_343, left)), abs=0.01)
-    assert 0 < with_343(replace(cut, heartbeat_timeout_s=1.0)) < 1
 
 
 def test_what_a_crash_takes_with_it_counts_disks_too() -> None:
