@@ -6,6 +6,7 @@ from, and what it may be, is said with the parameters of a study; here is what t
 
 from decimal import Decimal
 from functools import lru_cache
+from math import exp
 
 import msgspec
 
@@ -47,6 +48,11 @@ class LogNormal(msgspec.Struct, frozen=True, tag=True):
     sigma: float
 
 
+def with_mean(mean_us: int, sigma: float) -> LogNormal:
+    """A log-normal by its mean."""
+    return LogNormal(round(mean_us * exp(-sigma * sigma / 2)), sigma)
+
+
 class Uniform(msgspec.Struct, frozen=True, tag=True):
     """Between two times."""
 
@@ -86,7 +92,7 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     disk_replaced: float = 0.0
     shock_tail_lost: float = 0.1
     crash_restart: Distribution = LogNormal(300 * SECOND, 0.5)
-    clean_restart: Distribution = Exponential(120 * SECOND)
+    clean_restart: Distribution = with_mean(120 * SECOND, 0.5)
     shutdown: Distribution = Constant(3 * SECOND)
     ready: Distribution = Constant(SECOND)
     catch_up: Distribution = Exponential(180 * SECOND)

@@ -1,6 +1,6 @@
 """A scenario as the world of the kernel: whole microseconds, and means in place of rates."""
 
-from ..kernel.world import Constant, Exponential, LogNormal, Uniform, World
+from ..kernel.world import Constant, Exponential, LogNormal, Uniform, World, with_mean
 from .parameter_table import Parameters
 from .scenario import Scenario
 from .years import MICROSECONDS_PER_YEAR
@@ -28,7 +28,7 @@ def as_world(scenario: Scenario) -> World:
         disk_replaced=replaced,
         shock_tail_lost=p.shock_tail_lost,
         crash_restart=LogNormal(_us(p.crash_restart_s), p.crash_restart_sigma),
-        clean_restart=Exponential(_us(p.clean_restart_s)),
+        clean_restart=with_mean(_us(p.clean_restart_s), p.clean_restart_sigma),
         shutdown=Constant(_us(p.shutdown_s)),
         ready=Exponential(_us(p.ready_s)),
         catch_up=Exponential(_us(p.catch_up_s)),

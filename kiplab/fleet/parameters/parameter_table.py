@@ -227,7 +227,7 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             usual=(6, 600),
             basis=_ASSUMED,
             source="Rolling tools wait for 12 good checks, 10 s apart (Yelp).",
-            does="From a controlled shutdown to the next process; exponential.",
+            does="From a controlled shutdown to the next process; log-normal.",
         ),
     ] = 120.0
     clean_restart_sigma: Annotated[
@@ -238,7 +238,7 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             usual=(0, 1),
             basis=_ASSUMED,
             source="As for crashes; no published distribution.",
-            does="How much planned restarts differ in KIP-380's formula. Its missed bounces hang on the shortest:"
+            does="How much planned restarts differ. KIP-380's missed bounces hang on the shortest:"
             " kiplab.fleet.zookeeper_rates has them for other shapes, too.",
         ),
     ] = 0.5

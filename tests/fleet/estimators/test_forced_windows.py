@@ -1,6 +1,7 @@
 """Forced windows give what the exact chain gives, at base and where everything happens sooner."""
 
 from math import exp
+from statistics import NormalDist, fmean
 
 import pytest
 from msgspec.structs import replace
@@ -83,8 +84,10 @@ def joins_of_stops(kips: frozenset[str]) -> float:
     """A leader that stops is asked for once more, and gone when a slow AlterPartition is read;
     KIP-903 refuses it once the broker is back.
     """
-    read, back = BASE.slow_alter_partition_s, BASE.clean_restart_s
-    still_away = back / (back + read) if kips == EPOCHS else 1.0
+    read, sigma = BASE.slow_alter_partition_s, BASE.clean_restart_sigma
+    by_sd = (NormalDist().inv_cdf((n + 0.5) / 1000) for n in range(1000))
+    back = [BASE.clean_restart_s * exp(sigma * z - sigma**2 / 2) for z in by_sd]
+    still_away = 1 - fmean(exp(-s / read) for s in back) if kips == EPOCHS else 1.0
     late = BASE.slow_alter_partition_share * exp(-BASE.shutdown_s / read)
     return BASE.bounces_per_year * late * still_away
 
