@@ -317,7 +317,7 @@ WRONG_LINES = [
     ("crashes_a_year = 1", "", "busy.toml:8: crashes_a_year: there is no such parameter; did you"),
     ("catch_up_s = -1", "", "busy.toml:8: catch_up_s: -1 is out of range; it is a number from"),
     ("catch_up_s = ", "", "busy.toml:8: "),
-    ('about = "us"', "", "busy.toml:8: about: it stands below [parameters]; put it at the top"),
+    ('about = "us"', "", "about: it stands below [parameters]; put it at the top"),
     ("replication_factor = 1", "forced", "nothing can be forced in this study: "),
     ("catch_up_s = 600_000", "biased", "failures cannot be biased in this study: "),
 ]

@@ -134,7 +134,9 @@ def test_missed_bounces_hang_on_the_shape_of_planned_restarts() -> None:
     for shape, rate in shapes.items():
         assert found.by_shape[shape] == pytest.approx(rate, rel=0.02)
     assert "0.0016 if log-normal, 0.089 if exponential, 0.00021 if constant" in found.sentences[0]
-    assert zookeeper_rates(Parameters()).missed_bounces - found.missed_bounces < 1e-5, "what crashes add"
+    assert zookeeper_rates(Parameters()).missed_bounces - found.missed_bounces < 1e-5, (
+        "what crashes add"
+    )
 
 
 @pytest.mark.parametrize(("bounce_s", "rate"), [(6, 1.63), (15, 0.26), (30, 0.041), (60, 0.004)])
@@ -153,7 +155,10 @@ def test_heartbeats_bound_how_long_a_leader_is_out_of_touch() -> None:
     sooner = replace(cut, heartbeat_s=2.0, heartbeat_timeout_s=1.0)
     assert 0 < zookeeper_rates(sooner).exposed_343_s < 1
     assert "KIP-343 leaves 16.7 of 120 s" in zookeeper_rates(cut).sentences[1]
-    assert "nothing to prevent: network_cuts_per_year is 0" in zookeeper_rates(Parameters()).sentences[1]
+    assert (
+        "nothing to prevent: network_cuts_per_year is 0"
+        in zookeeper_rates(Parameters()).sentences[1]
+    )
 
 
 def test_a_controller_that_is_never_late_misses_nothing() -> None:
