@@ -84,17 +84,14 @@ judge-record: $(STAMP)
 hole: $(STAMP)
 	$(BIN)/python -m tests.judge.real_cluster.make_hole $(HOLE)
 
-# Schedules by chance, all small ones, and those of the race through the fleet's kernel and the engine,
-# with KRaft and with ZooKeeper; it goes on where it stopped. `make fleet-long LONG="--seed 7 --count 1000000"` asks others.
+# Schedules by chance, all small ones, and those of the race through the fleet's kernel and the engine;
+# it goes on where it stopped. `make fleet-long LONG="--seed 7 --count 1000000"` asks others.
 AGREEMENT = $(BIN)/python -m tests.fleet.agreement.compare_command
 fleet-long: $(STAMP)
 	mkdir -p .fleet-long
 	$(AGREEMENT) --count 100000 --file .fleet-long/random.json $(LONG)
 	$(AGREEMENT) --small 5 --count 1000000 --file .fleet-long/small.json
 	$(AGREEMENT) --races --count 20000 --file .fleet-long/races.json $(LONG)
-	$(AGREEMENT) --mode zookeeper --count 100000 --file .fleet-long/zookeeper.json $(LONG)
-	$(AGREEMENT) --mode zookeeper --small 5 --count 1000000 --file .fleet-long/zookeeper-small.json
-	$(AGREEMENT) --mode zookeeper --races --count 20000 --file .fleet-long/zookeeper-races.json $(LONG)
 
 # What a machine lacks is said here and never stops the labs that do without it.
 setup: $(STAMP)

@@ -227,18 +227,6 @@ def test_a_loss_of_a_study_is_a_file_that_a_play_runs(
     assert "offline" in target.read_text()
 
 
-def test_with_zookeeper_a_loss_is_a_play_of_its_control_plane(
-    losing: Path, tmp_path: Path, command: Command
-) -> None:
-    losing.write_text('mode = "zookeeper"' + LOSSES.replace('"841+903", "none"', '"380"'))
-    target = tmp_path / "first.play"
-    code, out, err = command("fleet", "story", losing, "-o", target)
-    assert (code, err) == (0, "")
-    assert "a committed loss, KIPs 380, replication " in out
-    played = kiplab.run(str(target))
-    assert (played.verdict, played.stage.features.release) == ("loss", "zk-3.4")
-
-
 # --- what cannot be -------------------------------------------------------------------------------
 
 RUN, STORY = "run busy.toml -o kept", "story losing.toml -o story.play --years 10"
@@ -265,7 +253,7 @@ WRONG_LINES = [
     ("crashes_a_year = 1", "", "busy.toml:8: crashes_a_year: there is no such parameter; did you"),
     ("catch_up_s = -1", "", "busy.toml:8: catch_up_s: -1 is out of range; it is a number from"),
     ("catch_up_s = ", "", "busy.toml:8: "),
-    ('mode = "kraft"', "", "busy.toml:8: mode: it stands below [parameters]; put it at the top"),
+    ('about = "us"', "", "about: it stands below [parameters]; put it at the top"),
     ("replication_factor = 1", "forced", "nothing can be forced in this study: "),
     ("catch_up_s = 180", "biased", "method 'biased' is gone; leave it out for naive, and forced"),
 ]

@@ -60,7 +60,6 @@ NAMES_KEPT = {
     "after_old_mail": "a key of recorded answers",
     "look_at": "a public method of `FleetLab`",
     "heard": "a public parameter of `kiplab.fleet.run`, and a field of recorded requests",
-    "mail_waits": "compiled code is kept under the sources of fleet/kernel",
 }
 TEXTS_KEPT = (
     (r"\w+/[\w-]*reigns[\w-]*", "the id of an exercise"),

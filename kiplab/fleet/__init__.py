@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .fleet_answers.fleet_run import answer_in as answer_in
     from .fleet_answers.fleet_run import run as run
     from .fleet_answers.quick_estimate import estimate as estimate
+    from .fleet_answers.zookeeper_rates import zookeeper_rates as zookeeper_rates
     from .parameters.fleet_study import FleetStudy as FleetStudy
     from .parameters.fleet_study import presets as presets
     from .parameters.fleet_study import read_study as read_study

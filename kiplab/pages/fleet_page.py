@@ -50,8 +50,7 @@ def about_lines(answer: FleetAnswer) -> list[str]:
     )
     lines = [
         answer.study.about,
-        f"{answer.partition_years:,.0f} partition-years over {scenarios},"
-        f" {fleet_words.MODE_WORDS[answer.study.mode]} mode, under {sets}.",
+        f"{answer.partition_years:,.0f} partition-years over {scenarios}, under {sets}.",
         sampling_words(answer),
         "" if answer.finished else "The study is not finished: what is here is what it has so far.",
         "Much of it rests on numbers that nobody has published: kiplab.fleet.PARAMETERS says of"
@@ -79,14 +78,11 @@ def rates_in(answer: FleetAnswer) -> fleet_words.PlotTable:
 
 def checks_in(answer: FleetAnswer) -> fleet_words.PlotTable:
     """Of every metric of the answer who its referees are."""
-    checked = who_checks(answer.study.mode)
+    checked = who_checks()
     metrics = dict.fromkeys(row.metric for row in answer.rows)
     lines = [(fleet_words.metric_words(name), name, checked[name]) for name in metrics]
-    return fleet_words.PlotTable(
-        f"Who checks this number, in {fleet_words.MODE_WORDS[answer.study.mode]} mode",
-        ("what", "metric", "who checks it"),
-        lines,
-    )
+    heads = ("what", "metric", "who checks it")
+    return fleet_words.PlotTable("Who checks this number", heads, lines)
 
 
 # --- a page of pictures ---------------------------------------------------------------------------

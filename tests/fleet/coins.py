@@ -11,7 +11,6 @@ import msgspec
 
 from kiplab.fleet import pipeline
 from kiplab.fleet.parameters import Parameters, Scenario
-from kiplab.protocol.releases import Mode
 
 SETS = ("none", "841", "841+903")
 METRICS = ("heads", "tails_us")
@@ -20,7 +19,7 @@ _BINS = 6
 
 def coin(share: float) -> Scenario:
     """It falls on heads with probability `share`, which is kept as the share of lost tails."""
-    return Scenario(mode=Mode.KRAFT, feature_sets=SETS, parameters=Parameters(tail_lost=share))
+    return Scenario(feature_sets=SETS, parameters=Parameters(tail_lost=share))
 
 
 def throw(order: pipeline.FleetOrder) -> list[pipeline.Partial]:

@@ -1,12 +1,9 @@
 """Rules of the kernel of which no schedule can tell, one by one beside the engine's."""
 
 import pytest
-from msgspec.structs import replace
 
 from kiplab.fleet.kernel import set_words
-from kiplab.fleet.kernel.broker_rules import crash, expire, register, start
-from kiplab.fleet.kernel.feature_sets import feature_sets, features_of, mask_of
-from kiplab.fleet.kernel.isr_digits import members_of
+from kiplab.fleet.kernel.broker_rules import expire
 from kiplab.fleet.kernel.leader_rules import replicate
 from kiplab.fleet.kernel.machine_code import plain
 from kiplab.fleet.kernel.metadata_rules import alter_partition
@@ -25,9 +22,8 @@ REQUEST = (
     "send alter-partition from={sender} partition=orders-0 leader-epoch=5"
     " partition-epoch=10 isr=1@41,2@42\ndeliver alter-partition\n"
 )
-WITH_ZOOKEEPER = "kafka zk-3.4\ncontroller broker=0\nbroker 0 epoch=39\n"
 LE, PE, NOW = 5, 10, 1_000
-FIRST_ALONE, BOTH = 1, 1 | 2 << 3
+BOTH = 1 | 2 << 3
 
 
 def _state(guard: str, *, on: bool) -> tuple[list[int], list[int], list[int]]:
@@ -46,18 +42,16 @@ def _state(guard: str, *, on: bool) -> tuple[list[int], list[int], list[int]]:
     return s, w, told
 
 
-def _refused(
-    s: list[int], w: list[int], told: list[int], sender: int, isr: int = BOTH, epoch: int = PE
-) -> str:
-    """Which guard of the kernel refuses an ISR, asked by `sender` (from 0)."""
+def _refused(s: list[int], w: list[int], told: list[int], sender: int) -> str:
+    """Which guard of the kernel refuses both replicas, asked by `sender` (from 0)."""
     at = plain(set_words.slot_at)(0)
     s[at + set_words.ARRIVES], s[at + set_words.SENDER], s[at + set_words.SENDER_EPOCH] = (
         NOW,
         sender,
         s[set_words.REG_EPOCH + sender],
     )
-    s[at + set_words.ASKED_LEADER_EPOCH], s[at + set_words.ASKED_PARTITION_EPOCH] = LE, epoch
-    s[at + set_words.ASKED_ISR] = isr
+    s[at + set_words.ASKED_LEADER_EPOCH], s[at + set_words.ASKED_PARTITION_EPOCH] = LE, PE
+    s[at + set_words.ASKED_ISR] = BOTH
     for b in range(2):
         s[at + set_words.ASKED_EPOCHS + b] = s[set_words.REG_EPOCH + b]
     plain(alter_partition)(s, w, told, at, NOW)
@@ -89,22 +83,6 @@ def test_the_kernel_refuses_a_request_by_the_guard_of_the_engine(
         assert (found == [guard]) is on
 
 
-@pytest.mark.parametrize("asked", [PE - 1, PE])
-def test_with_zookeeper_the_kernel_refuses_another_partition_epoch_as_the_engine_does(
-    asked: int,
-) -> None:
-    guard = "497.partition-epoch"
-    text = WITH_ZOOKEEPER + TWO.format(state="") + TOPIC.format(more="") + REQUEST.format(sender=1)
-    text = text.replace(f"epoch={PE} isr=1@41,2@42", f"epoch={asked} isr=1@41")
-    for on in (True, False):
-        s, w, told = _state(guard, on=on)
-        w[set_words.MODE] = 1
-        rules = replace(features_of("none", zookeeper=True), overrides=((guard, on),))
-        found = [r["guard"] for r in Run(run_play(parse(text), rules)).refusals]
-        assert (found or ["nothing"])[0] == _refused(s, w, told, 0, FIRST_ALONE, asked)
-        assert (found == [guard]) is (on and asked != PE)
-
-
 def test_while_it_recovers_the_kernel_elects_cleanly_without_kip_704_alone() -> None:
     guard = "704.unclean-again"
     header = TWO.format(state="") + TOPIC.format(more=" recovery=recovering")
@@ -126,40 +104,3 @@ def test_what_a_leader_lacked_as_it_came_to_lead_causes_no_later_loss() -> None:
     plain(replicate)(s, w, [0] * set_words.BROKERS * DELAYS, NOW)
     assert (s[set_words.STALE], s[set_words.SHOCKED]) == (0, 0)
     assert s[set_words.STALE + 1] == 1, "a follower that is not level still lacks what it lacked"
-
-
-@pytest.mark.parametrize(
-    ("before", "broker"),
-    [([], 2), ([], 1), ([2], 1)],
-    ids=["a follower", "the leader", "the last member"],
-)
-@pytest.mark.parametrize("purges", [True, False])
-def test_who_registers_anew_leaves_the_isr_first_where_it_is_purged_as_from_4_0_on(
-    before: list[int], broker: int, purges: bool
-) -> None:
-    s, w, told = _state(MIRRORED[0], on=True)
-    s[set_words.GUARDS] = mask_of("841+903+purge_on_register" if purges else "841+903")
-    s[set_words.GUARDS] &= ~(1 << MIRRORED.index("631.one-live-incarnation"))
-    lines = [*(f"crash {b}\nexpire {b}\n" for b in before), f"crash {broker}\nstart {broker}\n"]
-    for b in before:
-        plain(crash)(s, w, b - 1, 0, False, NOW)
-        plain(expire)(s, w, told, b - 1, NOW)
-    plain(crash)(s, w, broker - 1, 0, False, NOW)
-    s[set_words.START_AT + broker - 1] = NOW
-    plain(start)(s, broker - 1)
-    plain(register)(s, w, told, broker - 1, NOW)
-    text = TWO.format(state="") + TOPIC.format(more="").replace("manual\n", "") + "".join(lines)
-    here = features_of("841+903+purge_on_register")
-    rules = here if purges else replace(here, nodes=())
-    state = Run(run_play(parse(text), rules)).partitions[0]
-    assert state["leader"] == (
-        s[set_words.LEADER] + 1 if s[set_words.LEADER] != set_words.NONE else NO_LEADER
-    )
-    assert tuple(state["isr"]) == tuple(member + 1 for member in members_of(s[set_words.ISR]))
-    assert state["leader_epoch"] == s[set_words.LEADER_EPOCH]
-
-
-def test_nobody_is_purged_unless_it_is_asked_for() -> None:
-    assert not any("purge_on_register" in name for name in feature_sets("kraft"))
-    assert mask_of("841+903+purge_on_register") >> 42 == 1
-    assert mask_of("841+903") >> 42 == 0

@@ -82,14 +82,6 @@ def test_what_the_kernel_counts_opens_as_a_play_in_which_the_engine_does_the_sam
     assert tuple(run.partitions[0]["isr"]) == states[-1].isr
 
 
-def test_a_loss_under_a_purge_is_told_with_the_controller_that_purges() -> None:
-    name = "841+903+purge_on_register"
-    play = fleet.story(CRASHES, seed=SEED, replication=0, features=name, years=1.0)
-    run = kiplab.run(play)
-    assert run.verdict == "loss"
-    assert "kafka=4.0" in format_play(play)
-
-
 def test_every_metric_that_a_play_can_show_has_a_story() -> None:
     assert set(STORY_METRICS) == set(WHERE), "add to WHERE a world in which it happens"
 

@@ -34,7 +34,6 @@ from kiplab.fleet.pipeline.study_summary import SummaryRow
 from kiplab.fleet.statistics import block_means
 from kiplab.fleet.statistics.event_rates import NeverHappens, NeverSeen, SeenRate, event_rate
 from kiplab.pages.fleet_page import checks_in, fleet_page, rates_in
-from kiplab.protocol.releases import Mode
 from tests.html_outline import Outline
 
 SETS = ("none", "841", "841+903")
@@ -380,21 +379,17 @@ def test_with_three_replicas_the_last_one_follows_crashes_three_times() -> None:
     assert abs(found.get("slow_alter_partition_share") or 0) < 0.2
 
 
-@pytest.mark.parametrize(
-    ("mode", "replicas", "metric"),
-    [(Mode.ZOOKEEPER, 2, "race_loss"), (Mode.KRAFT, 3, "race_loss"), (Mode.KRAFT, 2, "offline")],
-)
-def test_a_tornado_is_of_what_can_be_forced(mode: Mode, replicas: int, metric: str) -> None:
-    scenario = Scenario(
-        mode=mode, feature_sets=("none",), parameters=Parameters(replication_factor=replicas)
-    )
+@pytest.mark.parametrize(("replicas", "metric"), [(3, "race_loss"), (2, "offline")])
+def test_a_tornado_is_of_what_can_be_forced(replicas: int, metric: str) -> None:
+    p = Parameters(replication_factor=replicas)
+    scenario = Scenario(feature_sets=("none",), parameters=p)
     with pytest.raises(ValueError, match=f"{metric} cannot be forced in this fleet: windows are"):
         tornado(scenario, metric=metric)
 
 
 def test_what_is_no_number_or_would_be_no_fleet_is_left_out() -> None:
     pytest.importorskip("scipy")
-    scenario = Scenario(mode=answer().study.mode, feature_sets=("none",))
+    scenario = Scenario(feature_sets=("none",))
     picture = tornado(scenario, names=("bounces_wait", "clusters", "network_cuts_per_year"))
     assert not picture.words.lines
     assert not {name for name in PARAMETERS if PARAMETERS[name].kind is float} & {"clusters"}

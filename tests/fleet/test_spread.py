@@ -105,12 +105,12 @@ def test_no_partition_is_lost_and_none_is_counted_twice(cluster: dict[str, int])
     partitions, replicas = parameters.partitions, parameters.replication_factor
     totals = {
         metric: int(spread.partitions_per_incident(parameters, metric, seed).sizes.sum())
-        for metric in ("stale_join", "last_replica_loss", "stale_control_request")
+        for metric in ("stale_join", "last_replica_loss", "incidents")
     }
     assert totals == {
         "stale_join": partitions * (replicas - 1),
         "last_replica_loss": partitions,
-        "stale_control_request": partitions * replicas,
+        "incidents": partitions * replicas,
     }
 
 

@@ -10,10 +10,8 @@ from ipywidgets.widgets.widget import _instances
 
 from kiplab import FleetLab, PlayError
 from kiplab.fleet.fleet_answers import block_sizes, quick_estimate
-from kiplab.fleet.fleet_answers.counted_metrics import COUNTED
 from kiplab.fleet.parameters import PARAMETERS, ParameterError, read_study
 from kiplab.fleet.pictures.picture_rows import measured
-from kiplab.protocol.releases import Mode
 from kiplab.widgets.fleet_lab import fleet_question as asks
 from kiplab.widgets.fleet_lab import grid_panel, lab_of_fleets
 from kiplab.widgets.fleet_lab.lab_of_fleets import LastQuestion
@@ -95,13 +93,6 @@ def test_kips_are_seen_without_them_each_alone_and_all_together() -> None:
     assert asks.sets_seen([]) == ("none",)
 
 
-@pytest.mark.parametrize("mode", Mode)
-def test_what_can_be_looked_at_is_counted_in_that_mode(mode: Mode) -> None:
-    found = asks.metrics_of(mode)
-    assert {"race_loss", "offline"} <= {*found}
-    assert all(COUNTED[name].mode in (None, mode) for name in found)
-
-
 def test_the_same_question_is_worked_out_once(lab: FleetLab) -> None:
     first = lab.answer
     lab.turn("bounces_per_year", 52)
@@ -167,15 +158,6 @@ def test_what_nobody_has_worked_out_is_said_and_not_drawn(lab: FleetLab) -> None
     lab.dials["unclean_elections"].slider.value = 1
     assert "Nobody has an estimate of that" in lab.note.value
     assert lab.picture.layout.display == lab.table.layout.display == "none"
-
-
-def test_a_kip_of_the_other_mode_is_called_counterfactual(lab: FleetLab) -> None:
-    lab.kips["380"].value = True
-    assert "counterfactual" in lab.table.value
-    lab.mode.value = Mode.ZOOKEEPER
-    lab.look_at("stale_control_request")
-    (told,) = [row.label for row in lab._rows() if row.features == "380"]
-    assert told.startswith("as Kafka")
 
 
 def test_a_contradiction_is_explained_and_the_last_answer_stays(lab: FleetLab) -> None:

@@ -8,9 +8,6 @@ import msgspec
 from ...rows.sentences import html_table
 
 NO_KIPS = "none"
-COUNTERFACTUAL = "counterfactual"
-MODE_WORDS = {"kraft": "KRaft", "zookeeper": "ZooKeeper"}
-"""Who keeps the metadata, as Kafka writes it."""
 _METRICS = {
     "stale_join": "A stale replica joins the ISR",
     "stale_join_after_crash": "A stale replica joins after a crash",
@@ -23,8 +20,6 @@ _METRICS = {
     "all_replicas_gone": "All replicas are gone, one by one",
     "offline_us": "Time offline",
     "under_min_us": "Time below min.insync.replicas",
-    "stale_control_request": "A stale control request is applied",
-    "stale_metadata_us": "Time with stale metadata",
     "recovery_us": "Time in recovery",
 }
 
@@ -35,12 +30,8 @@ def metric_words(metric: str) -> str:
 
 
 def set_words(features: str) -> str:
-    """``KIP-841+903``; ``no KIP`` for none; ``KIP-841 and purge_on_register``."""
-    if features == NO_KIPS:
-        return "no KIP"
-    kips = [part for part in features.split("+") if part.isdigit()]
-    others = [part for part in features.split("+") if not part.isdigit()]
-    return listed([f"KIP-{'+'.join(kips)}"] * bool(kips) + others)
+    """``KIP-841+903``; ``no KIP`` for none."""
+    return "no KIP" if features == NO_KIPS else f"KIP-{features}"
 
 
 def sets_words(several: list[str]) -> str:

@@ -8,7 +8,7 @@ import msgspec
 from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.text_width import shortened
 from ..drawing.theme import Theme
-from .fleet_words import COUNTERFACTUAL, PlotTable, counted, set_words
+from .fleet_words import PlotTable, counted, set_words
 from .number_words import number_words, range_words, telling_digits
 from .plot_axis import PlotAxis
 from .plot_panel import PlotPanel, error_bars
@@ -160,9 +160,9 @@ def _card(row: PairedDifference) -> list[str]:
 
 
 def forest_groups(rows: Sequence[PairedDifference]) -> dict[str, list[PairedDifference]]:
-    """By their standing, those of no release last; within each, most is prevented first."""
+    """By their standing; within each, most is prevented first."""
     groups: dict[str, list[PairedDifference]] = {}
-    for row in sorted(rows, key=lambda row: row.label == COUNTERFACTUAL):
+    for row in rows:
         groups.setdefault(row.label, []).append(row)
     return {label: sorted(group, key=lambda row: row.gap) for label, group in groups.items()}
 

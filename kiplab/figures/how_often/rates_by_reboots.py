@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from ..drawing.canvas import Box, Canvas, safe, wrapped_safe
 from ..drawing.text_width import height_of, width_of
-from .fleet_words import COUNTERFACTUAL, PlotTable, listed, metric_words, set_words, sets_words
+from .fleet_words import PlotTable, metric_words, set_words, sets_words
 from .measured_rate import Certainty, MeasuredRate, alarm_words, rate_cells, rate_words
 from .number_words import number_words, value_words
 from .plot_axis import PlotAxis, PlotTick, log_range, pushed_apart
@@ -31,8 +31,8 @@ _OFF_SCALE = {Certainty.NEVER: "cannot happen", Certainty.NOT_REACHED: "hollow: 
 
 
 class RatePoint(msgspec.Struct, frozen=True, kw_only=True):
-    """A rate per partition and year at so many reboots per broker and year; `label` is "as Kafka"
-    or "counterfactual", `method` how it was sampled: one in all points of a line.
+    """A rate per partition and year at so many reboots per broker and year; `label` is its
+    standing in Kafka, `method` how it was sampled: one in all points of a line.
     """
 
     metric: str
@@ -92,8 +92,7 @@ def _table(points: Sequence[RatePoint]) -> PlotTable:
     heads = ("what", "KIPs", REBOOTS, "per partition and year", "95 % interval", "remarks", "by")
     lines = []
     for point in points:
-        standing = f" ({COUNTERFACTUAL})" if point.label == COUNTERFACTUAL else ""
-        names = metric_words(point.metric), f"{set_words(point.features)}{standing}"
+        names = metric_words(point.metric), set_words(point.features)
         cells = rate_cells(point.estimate)
         lines.append((*names, value_words(point.reboots), *cells, point.method))
     return PlotTable("Rates by reboots", heads, lines)
@@ -267,8 +266,4 @@ def _notes(points: Sequence[RatePoint]) -> list[str]:
     notes = ["Both axes by powers of ten. Bands and bars: 95 % intervals."]
     if any(point.estimate.certainty is Certainty.UNSEEN for point in points):
         notes[0] += " Hollow with an arrow: none seen; the rate may be anything below."
-    if any(point.label == COUNTERFACTUAL for point in points):
-        named = dict.fromkeys(p.features for p in points if p.label == COUNTERFACTUAL)
-        sets = listed([set_words(name) for name in named])
-        notes.append(f"Counterfactual, what no Kafka of this mode has: {sets}.")
     return notes

@@ -46,16 +46,14 @@ def header_of(schedule: OutsideSchedule) -> str:
 
 
 @lru_cache(maxsize=1_024)
-def begun(header: str, features: Features, timed: bool = False) -> Cluster:
-    """The situation that a play with this header begins with."""
-    statements = split(header + ("\ntimed\n" if timed else "\n")).statements
+def begun(header: str, features: Features) -> Cluster:
+    """The situation that a play with this header, and a clock, begins with."""
+    statements = split(f"{header}\ntimed\n").statements
     return cluster_of(setup_of(Play(statements), features))
 
 
 def isr_asked(body: messages.Body) -> tuple[messages.IsrMember, ...] | None:
-    """The ISR that a leader asks for, or writes to ZooKeeper itself; None if a message does not."""
-    if isinstance(body, messages.SetPartitionStateRequest):
-        return body.item.isr
+    """The ISR that a leader asks for; None if a message does not."""
     return body.items[0].isr if isinstance(body, messages.AlterPartitionRequest) else None
 
 
@@ -128,20 +126,12 @@ class DrivenEngine:
     def _deliverable(self) -> Message | None:
         cluster = self.cluster
         for m in cluster.messages:
-            if self.is_held(m):
+            if isinstance(m.body, messages.AlterPartitionRequest):
                 continue
             is_linked = not is_cut(cluster, m.name.sender, m.receiver)
             if is_linked and channels.blocker(cluster, m) is None:
                 return m
         return None
-
-    def is_held(self, message: Message) -> bool:
-        """Whether a message arrives only when somebody says so."""
-        return isinstance(message.body, messages.AlterPartitionRequest)
-
-    def on_their_way(self) -> tuple[Message, ...]:
-        """What has been sent, and will be delivered."""
-        return self.cluster.messages
 
     def as_one_batch(self, b: int) -> None:
         """Who is reached again fetches the metadata log to its end and publishes one image of it;
@@ -194,11 +184,7 @@ class DrivenEngine:
         return tuple((replica_of(n, PARTITION), log_of(n, PARTITION)) for n in nodes)
 
     def session_ends(self) -> dict[int, int]:
-        """By broker, when (ms) its session is over without another heartbeat.
-
-        A fenced broker is left out: from 4.0 on a controller fences it once more, without effect,
-        and the heartbeats of the others would come at other times than in the kernel.
-        """
+        """By broker, when (ms) its session is over without another heartbeat."""
         if not truth.watches_sessions(self.cluster):
             return {}
         timeout = truth.session_timeout_ms(self.cluster) + 1

@@ -14,8 +14,6 @@ from ...protocol.registrations import LeaderRecoveryState, PartitionRegistration
 from .driven_engine import PARTITION, DoneMove, isr_asked
 from .trace_lines import NOBODY, TracedState, TraceLine
 
-ALTER_PARTITION = "alter-partition"
-
 
 def engine_lines(
     before: Cluster, after: Cluster, move: DoneMove, behind: Collection[int]
@@ -31,10 +29,7 @@ def engine_lines(
 def _of_event(
     before: Cluster, after: Cluster, made: DoneMove, event: Event, behind: Collection[int]
 ) -> Iterator[TraceLine]:
-    # A controller with ZooKeeper runs on a broker; only its refusals of an ISR are lines.
-    if isinstance(event, Refused) and (
-        event.node == CONTROLLER or event.request == ALTER_PARTITION
-    ):
+    if isinstance(event, Refused) and event.node == CONTROLLER:
         # NEW_LEADER_ELECTED refuses nothing: another leader came on the way.
         if event.error is not KafkaError.NEW_LEADER_ELECTED:
             yield TraceLine(made.at, "refused", _sender(made.move), event.guard or "")

@@ -35,7 +35,8 @@ class EngineRun:
     """One run; `trace` has its lines so far."""
 
     def __init__(self, schedule: OutsideSchedule, features: Features) -> None:
-        self.engine = self._driven(schedule, features)
+        begins = begun(header_of(schedule), features)
+        self.engine = DrivenEngine(begins, self._after)
         self.schedule = schedule
         self.turn = 0
         self.trace: list[TraceLine] = []
@@ -50,9 +51,6 @@ class EngineRun:
         self.outage = 0
         self.written = 0
         self.cause = 0
-
-    def _driven(self, schedule: OutsideSchedule, features: Features) -> DrivenEngine:
-        return DrivenEngine(begun(header_of(schedule), features, timed=True), self._after)
 
     @property
     def ids(self) -> range:
@@ -164,7 +162,7 @@ class EngineRun:
         elif kind == "beat":
             self.engine.fire_if_up(b, moves.Timer.CHECKPOINT)
             if self._is_reachable(b):
-                self._beat(b)
+                self.engine.fire(b, moves.Timer.HEARTBEAT)
         else:
             self._note(event)
             self._fetch_once_more(b)
@@ -203,7 +201,7 @@ class EngineRun:
 
     def _cut(self, event: Outside) -> None:
         b = event.broker
-        if not self._has_process(b) or b in self.cut:
+        if self.engine.node(b).process is None or b in self.cut:
             return
         for other in self._others(b):
             if other not in self.cut:
@@ -346,16 +344,10 @@ class EngineRun:
         runs = process is not None and process.lifecycle is Lifecycle.RUNNING
         return runs and b not in self.cut and not self.outage
 
-    def _has_process(self, b: int) -> bool:
-        return self.engine.node(b).process is not None
-
     def _all_beat(self) -> None:
         for b in self.ids:
             if self._is_reachable(b):
-                self._beat(b)
-
-    def _beat(self, b: int) -> None:
-        self.engine.fire(b, moves.Timer.HEARTBEAT)
+                self.engine.fire(b, moves.Timer.HEARTBEAT)
 
     def _after(self, before: Cluster, move: DoneMove) -> None:
         """The effects of a move in the schedule's world, and its lines of the trace."""
@@ -365,12 +357,12 @@ class EngineRun:
         for event in move.events:
             if isinstance(event, BecameLeader) and event.node == self.state.leader:
                 self._begins(int(event.node))
-        for m in self.engine.on_their_way():
+        for m in self.engine.cluster.messages:
             if isinstance(m.body, AlterPartitionRequest):
                 self._delay(m, m.body)
 
     def _delay(self, m: Message, body: AlterPartitionRequest) -> None:
-        if self._is_planned(m):
+        if any(name == m.name for _, name in self.requests.values()):
             return
         broker_ids = {member.broker for member in body.items[0].isr}
         joins = broker_ids - set(self.state.isr)
@@ -378,9 +370,6 @@ class EngineRun:
         delay = self.last[cause].delay(int(m.name.sender), self.tries[cause])
         self.tries[cause] += 1
         self.requests[self.turn] = (self.engine.now + delay, m.name)
-
-    def _is_planned(self, m: Message) -> bool:
-        return any(name == m.name for _, name in self.requests.values())
 
     def _begins(self, leader: int) -> None:
         """A process plays the leader: if it has to recover, it begins to."""

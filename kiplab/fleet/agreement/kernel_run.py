@@ -8,7 +8,7 @@ import msgspec
 
 from ...protocol.features import Features
 from ...protocol.kraft.broker_lifecycle import HEARTBEAT_MS
-from ...protocol.releases import Mode
+from ...protocol.kraft.sessions import SESSION_TIMEOUT_MS
 from ...protocol.replica.broker_state import LAG_CHECK_MS
 from ...protocol.replica.remote_replicas import LAG_TIME_MAX_MS
 from ..kernel import set_words
@@ -45,7 +45,6 @@ def kernel_run(
     Raises EndlessTraceError for more than LINES_MAX lines.
     """
     w = world_of(schedule)
-    w[set_words.MODE] = int(features.mode is Mode.ZOOKEEPER)
     s, trace = words(set_words.STATE_WORDS), words(1 + LINES_MAX * set_words.TOLD_WORDS)
     rows = [n for event in schedule.events for n in row_of(event)]
     delays = [n for event in schedule.events for n in delays_of(event)]
@@ -77,7 +76,7 @@ def world_of(schedule: OutsideSchedule) -> list[int]:
     w[set_words.REPLICAS], w[set_words.MIN_INSYNC] = schedule.replicas, schedule.min_insync
     w[set_words.UNCLEAN_ALLOWED] = schedule.unclean
     w[set_words.BOUNCES_WAIT] = schedule.bounces_wait
-    w[set_words.SESSION_OVER_US] = (schedule.session + 1) * 1000
+    w[set_words.SESSION_OVER_US] = (SESSION_TIMEOUT_MS + 1) * 1000
     w[set_words.LAG_US], w[set_words.LAG_PERIOD_US] = LAG_TIME_MAX_MS * 1000, LAG_CHECK_MS * 1000
     w[set_words.RETRY_US], w[set_words.PATIENCE_US] = RETRY_MS * 1000, schedule.patience * 1000
     return w

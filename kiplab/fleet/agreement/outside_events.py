@@ -8,7 +8,6 @@ from typing import Literal
 
 import msgspec
 
-from ...protocol.kraft.sessions import SESSION_TIMEOUT_MS
 from ..kernel import set_events
 from ..kernel.leader_rules import DELAY_TRIES
 from ..kernel.set_words import BROKERS
@@ -35,8 +34,7 @@ class Outside(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     until it has caught up; `lag_phase` is from the event to the leader's next look at who lags;
     `delays` are how long AlterPartition requests on account of this broker take, the first, the
     second, ... (the last one serves on), asked by whichever leader; or `delays_by` has them leader
-    by leader. `queued` is how late a controller is that hears of it late (KIP-380), `silent` how
-    long before it the broker's last heartbeat was (KIP-343); nothing else comes of these two.
+    by leader.
     """
 
     at: int
@@ -51,8 +49,6 @@ class Outside(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     shutdown: int = 1
     lasts: int = 1
     recover: int = 1
-    queued: int = 0
-    silent: int = 0
     delays: tuple[int, ...] = (1,)
     delays_by: tuple[tuple[int, ...], ...] = ()
 
@@ -70,9 +66,7 @@ class Outside(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class OutsideSchedule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Everything that comes from outside, in order, until `end`, to brokers 1, 2, ...
 
-    `patience` is how long a broker waits to be let go before it stops all the same, `session` how
-    long ZooKeeper waits for word of one; KRaft's sessions are the engine's own. With ZooKeeper
-    `host` is the broker that is the controller at first; 0 is one without a replica.
+    `patience` is how long a broker waits to be let go before it stops all the same.
     """
 
     replicas: int = 2
@@ -81,8 +75,6 @@ class OutsideSchedule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     bounces_wait: bool = False
     leader: int = 1
     patience: int = 300_000
-    session: int = SESSION_TIMEOUT_MS
-    host: int = 0
     end: int
     events: tuple[Outside, ...]
 

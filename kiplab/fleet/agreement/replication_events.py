@@ -62,8 +62,6 @@ def _event(st: list[int], i: int, at: int, rank: int, replicas: int) -> Outside:
         shutdown=st[row + set_events.SHUTDOWN],
         lasts=st[row + set_events.LASTS],
         recover=st[row + set_events.RECOVER],
-        queued=st[stream + outside_streams.QUEUED],
-        silent=st[stream + outside_streams.SILENT],
         delays_by=tuple(
             tuple(st[delays + x * DELAY_TRIES : delays + (x + 1) * DELAY_TRIES])
             for x in range(replicas)

@@ -24,7 +24,6 @@ def story(
     The play begins with all replicas in sync, shortly before the first event that matters, and ends
     with what was counted; what lay quiet before is left out. Beside its lines stands when they
     were, in seconds since its beginning; its question says when that was, and not what came.
-    With ZooKeeper its controller lives on a broker of its own, which has no replica.
     `metric` is a loss (``"committed_loss"``, ``"race_loss"``, ``"last_replica_loss"``,
     ``"unclean_loss"``, ``"shock_loss"``), ``"stale_join"`` or ``"offline"``; `years` is how far to
     look, by default a scenario's horizon. `kernel.simulation.simulate` says which replications
@@ -35,19 +34,18 @@ def story(
     shows, for other periods than the engine's, and for a world without `years`.
     """
     world, until = _world_of(scenario, years)
-    rules = features_of(features, world.zookeeper)
+    rules = features_of(features)
     chosen = schedule_of(
         world, seed=seed, replication=replication, until_us=until, features=rules, metric=metric
     )
-    mode = "with ZooKeeper, " if world.zookeeper else ""
-    which = f"{mode}replication {replication} of seed {seed}, KIPs: {features}"
+    which = f"replication {replication} of seed {seed}, KIPs: {features}"
     what = f"{metric.replace('_', ' ')} {_when(chosen)}"
     try:
         return play_of(
             chosen.schedule,
             rules,
             title=f"{called(metric).capitalize()} of the fleet: {which}",
-            question=f"What led to the {what}?{_unplayed(features, world)}",
+            question=f"What led to the {what}?",
         )
     except UnplayableError as reason:
         raise NoStoryError(
@@ -69,10 +67,3 @@ def _when(story: StorySchedule) -> str:
     hours, rest = divmod(rest, HOUR)
     minutes, rest = divmod(rest, 60 * SECOND)
     return f"on day {days} at {hours:02d}:{minutes:02d}:{rest // SECOND:02d}"
-
-
-def _unplayed(features: str, world: World) -> str:
-    counted = ("343",) if world.zookeeper else ("380", "343")
-    kips = [f"KIP-{kip}" for kip in features.split("+") if kip in counted]
-    are = "are" if len(kips) > 1 else "is"
-    return f" {' and '.join(kips)} {are} counted, not played." if kips else ""

@@ -1,7 +1,8 @@
 """A schedule as a play of the engine: a line for each move, and beside it when it was.
 
 A play with a clock makes its rounds itself. This one has none, and lists the moves in their order;
-a round that changes nothing, or that the run with a clock did not make, is left out.
+a round that changes nothing, or that the run with a clock did not make, is left out. Messages flow
+by themselves, but for requests with a delay, which `hold` keeps back.
 """
 
 from __future__ import annotations
@@ -13,28 +14,27 @@ from itertools import groupby
 import msgspec
 from msgspec.structs import replace
 
+from ...engine import moves
 from ...engine.cluster import Cluster
-from ...engine.events import CommittedLost
+from ...engine.events import CommittedLost, Sent
 from ...engine.nodes import state_of
 from ...plays.grammar import parse
+from ...plays.move_lines import statement_of
 from ...plays.play import Play, Statement, format_play, split
 from ...plays.play_errors import PlayError
 from ...plays.rule_lines import under_rules
 from ...plays.runner import do_line, open_stage, run_play
 from ...plays.stage import Stage
+from ...protocol import messages
 from ...protocol.features import Features
 from ...protocol.ids import CONTROLLER
-from ...protocol.releases import Mode
-from .driven_engine import header_of
-from .driven_zookeeper import zookeeper_header_of
+from .driven_engine import DoneMove, header_of, isr_asked
 from .engine_lines import partition_in, traced_state
 from .engine_run import EngineRun
 from .outside_events import OutsideSchedule
-from .story_lines import DatedStatement, dated_statements, held_throughout
-from .story_outages import zookeeper_lines
 from .trace_lines import TracedState
-from .zookeeper_run import ZooKeeperRun
 
+_REQUEST = messages.KINDS[messages.AlterPartitionRequest]
 PartitionTale = tuple[TracedState | int, ...]
 """The history of the partition, without times: its states, and leaders without records."""
 
@@ -67,49 +67,21 @@ def play_of(schedule: OutsideSchedule, features: Features, *, title: str, questi
 
     Raises UnplayableError where a play without a clock has another result.
     """
-    zookeeper = features.mode is Mode.ZOOKEEPER
-    if schedule.host:
-        raise UnplayableError(
-            "hangs on a controller that lives on a replica's broker: in a play it has its own"
-        )
-    run = ZooKeeperRun(schedule, features) if zookeeper else EngineRun(schedule, features)
+    run = EngineRun(schedule, features)
     trace = run.run()
     heading = f"title {title}\nquestion {question}\n"
-    held = held_throughout(run.engine.done, zookeeper=zookeeper)
-    holds = "".join(f"\nhold {kind}" for kind in held)
-    begins = zookeeper_header_of(schedule) if zookeeper else header_of(schedule)
-    header = split(heading + begins + holds).statements
+    header = split(f"{heading}{header_of(schedule)}\nhold {_REQUEST}").statements
     play = Play(under_rules(header, features), "fleet-story")
     stage = open_stage(play)
     for line, statement in enumerate(play.statements, 1):
         stage = do_line(stage, statement, line)
-    statements = tuple(_dated(run))
-    lines = tuple(_lines(stage, statements))
-    beside = tuple(_beside(_together(iter(lines))))
+    beside = tuple(_beside(_together(_lines(stage, dated_statements(run.engine.done)))))
     done = parse(format_play(Play((*play.statements, *beside), play.name)), play.name)
     in_play = (line for line in trace if line.what in ("partition", "lost"))
     wanted = tuple(line.partition or line.broker for line in in_play)
     if tale_of(run_play(done)) != wanted:
-        raise UnplayableError(_why_not(statements, lines))
+        raise UnplayableError("hangs on times that a play without a clock does not have")
     return done
-
-
-def _dated(run: EngineRun) -> Iterator[DatedStatement]:
-    if isinstance(run, ZooKeeperRun):
-        return zookeeper_lines(run.engine.done, run.engine.lost, run.ids)
-    return dated_statements(run.engine.done)
-
-
-def _why_not(dated: Iterable[DatedStatement], lines: Iterable[StoryLine]) -> str:
-    crashes, shown = (
-        sum(line.statement.verb == "crash" for line in each) for each in (dated, lines)
-    )
-    if shown < crashes:
-        return (
-            "hangs on a disk that is replaced after a clean stop, while the next process starts and"
-            " has not registered yet: no line of a play says that"
-        )
-    return "hangs on times that a play without a clock does not have"
 
 
 def _lines(stage: Stage, lines: Iterable[DatedStatement]) -> Iterator[StoryLine]:
@@ -162,3 +134,42 @@ def tale_of(stage: Stage) -> PartitionTale:
 
 def _partition(cluster: Cluster) -> TracedState:
     return traced_state(partition_in(cluster))
+
+
+# --- the moves of the run -----------------------------------------------------------------------
+
+
+class DatedStatement(msgspec.Struct, frozen=True):
+    """A line, and when (ms) its move was done. A round that changes nothing needs no line."""
+
+    at: int
+    statement: Statement
+    is_round: bool = False
+
+
+def dated_statements(done: Iterable[DoneMove]) -> Iterator[DatedStatement]:
+    """The lines that a play needs. A shutdown includes the heartbeat that asks for it."""
+    before: moves.Move | None = None
+    for made in done:
+        move = made.move
+        if isinstance(move, moves.Advance):
+            continue
+        # Other messages arrive by themselves.
+        if isinstance(move, moves.Deliver) and move.message.kind != _REQUEST:
+            continue
+        if not _goes_without_saying(made, before):
+            yield DatedStatement(made.at, statement_of(move), isinstance(move, moves.Fire))
+        before = move
+
+
+def _goes_without_saying(made: DoneMove, before: moves.Move | None) -> bool:
+    if not isinstance(made.move, moves.Fire):
+        return False
+    if made.move.timer is moves.Timer.HEARTBEAT:
+        return isinstance(before, moves.ShutDown)
+    return made.move.timer is moves.Timer.LAG_CHECK and not _asked(made)
+
+
+def _asked(move: DoneMove) -> bool:
+    sent = (event for event in move.events if isinstance(event, Sent))
+    return any(isr_asked(event.body) is not None for event in sent)

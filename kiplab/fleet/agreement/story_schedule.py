@@ -84,9 +84,6 @@ def check_playable(world: World, metric: str) -> None:
         "lag_s": (world.lag_us, LAG_TIME_MAX_MS),
         "heartbeat_s": (world.heartbeat_interval_us, HEARTBEAT_MS),
     }
-    if world.zookeeper:
-        # ZooKeeper's sessions end when whoever drives the engine says so.
-        del periods["session_s"]
     if any(us != ms * 1000 for us, ms in periods.values()):
         defaults = ", ".join(f"{name} = {ms // 1000}" for name, (_, ms) in periods.items())
         raise ValueError(
@@ -117,7 +114,6 @@ def _schedule(world: World, stretch: list[Outside], leader: int) -> OutsideSched
             bounces_wait=world.bounces_wait,
             leader=leader,
             patience=world.shutdown_patience_us // 1000,
-            session=world.session_us // 1000,
             end=events[-1].at + QUIET_US // 1000,
             events=events,
         )

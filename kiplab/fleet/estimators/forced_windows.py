@@ -19,7 +19,6 @@ from typing import Any
 
 import msgspec
 
-from ..kernel.mirrored_guards import PURGE
 from ..parameters.parameter_table import Parameters
 from ..parameters.years import SECONDS_PER_YEAR
 from ..statistics.block_means import NothingWeighed, WeighedRate, Weights, weighed_rate
@@ -107,15 +106,13 @@ def forced_block(
 ) -> dict[str, Weights]:
     """The weights of one block, by metric; a function of its arguments alone.
 
-    Raises ValueError for other than two replicas of which one suffices or for a set that purges,
-    MissingExtraError without numpy and scipy.
+    Raises ValueError for other than two replicas of which one suffices, MissingExtraError without
+    numpy and scipy.
     """
     if (parameters.replication_factor, parameters.min_insync_replicas) != (2, 1):
         replicas = f"{parameters.replication_factor} replicas with min.insync.replicas="
         problem = f"{replicas}{parameters.min_insync_replicas}"
         raise ValueError(f"{problem}: windows are forced for two replicas of which one suffices")
-    if PURGE in kips:
-        raise ValueError(f"windows are not worked out for {PURGE}: sample it with the kernel")
     u = uniforms(seed, block, samples, COLUMNS)
     plain, shorter = draw(parameters, u, 0.0), draw(parameters, u, _SDS_SHORTER)
     weights = dict.fromkeys(METRICS, 0 * u[:, 0])

@@ -63,6 +63,7 @@ def real_draws(parameters: Parameters, u: Any, tilt: float) -> WindowDraws:
 
     p = parameters
     slow, slow_s = p.slow_alter_partition_share, p.slow_alter_partition_s
+    sigma = p.clean_restart_sigma
     away = ndtri(u[:, RESTART]) - tilt
     restart = p.crash_restart_s * exp(p.crash_restart_sigma * away)
     notice = p.session_s - p.heartbeat_s * u[:, NOTICE]
@@ -80,7 +81,7 @@ def real_draws(parameters: Parameters, u: Any, tilt: float) -> WindowDraws:
         evict_asked=((1 - slow, 0.0), (slow, exponential(slow_s, u[:, ASKED_QUIETLY]))),
         # On average: how the heartbeats of two brokers lie to each other does not matter.
         leader_notice=p.session_s - p.heartbeat_s / 2,
-        clean=exponential(p.clean_restart_s, u[:, CLEAN]),
+        clean=p.clean_restart_s * exp(sigma * ndtri(u[:, CLEAN]) - sigma**2 / 2),
         stopping=p.shutdown_s,
         # Out of the ISR it is not waited for: a smaller ISR has another leader epoch.
         commit_pause=notice,

@@ -57,8 +57,7 @@ def _differences(there: FleetStudy, here: FleetStudy) -> list[str]:
     """The differing keys, by their names in the file; what a study is about may change."""
     values = dict(there.values)
     names = [name for name, several in here.values if values[name] != several]
-    own = ("mode", "feature_sets")
-    return names + [name for name in own if getattr(there, name) != getattr(here, name)]
+    return names + ["feature_sets"] * (there.feature_sets != here.feature_sets)
 
 
 def study_in(folder: Path) -> FleetStudy:

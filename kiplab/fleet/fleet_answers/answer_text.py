@@ -11,6 +11,7 @@ from .fleet_answer import FleetAnswer
 from .fleet_row import FleetRow, best_rows
 from .forced_scenarios import forced_words
 from .yearly_incidents import ALL_CAUSES
+from .zookeeper_rates import zookeeper_rates
 
 
 def answer_text(answer: FleetAnswer) -> str:
@@ -38,6 +39,7 @@ def _points(answer: FleetAnswer) -> Iterator[str]:
             yield ", ".join(f"{name} = {value}" for name, value in swept)
         yield from _metrics(point)
         yield from _chances(answer, point)
+        yield from _with_zookeeper(answer, point)
 
 
 def _metrics(point: Sequence[FleetRow]) -> Iterator[str]:
@@ -64,6 +66,15 @@ def _chance(answer: FleetAnswer, row: FleetRow) -> str:
     chances = "; ".join(chance_words(one) for one in at_least_one(yearly, 1))
     alarms = yearly.alarms if isinstance(yearly, WeighedRate) else ()
     return "; ".join(filter(None, [chances, *alarms, answer.incidents.remark(row)]))
+
+
+def _with_zookeeper(answer: FleetAnswer, point: Sequence[FleetRow]) -> Iterator[str]:
+    """What no row is about: it is not sampled."""
+    ids = {scenario.scenario_id: scenario for scenario in answer.study.scenarios}
+    yield ""
+    yield "with ZooKeeper instead of KRaft, by formula"
+    rates = zookeeper_rates(ids[point[0].scenario_id].parameters)
+    yield from (f"  {sentence}" for sentence in rates.sentences)
 
 
 def _lines(rows: Iterable[FleetRow], said: Callable[[FleetRow], str]) -> Iterator[str]:

@@ -11,7 +11,6 @@ from importlib.resources import files
 
 import msgspec
 
-from ...protocol.releases import Mode
 from ..pipeline.work_orders import FORCED
 
 FORCED_WITHOUT = "without cuts, shocks and failovers of the controller"
@@ -21,15 +20,11 @@ _MICROSECONDS = "microseconds per partition and year"
 
 
 class CountedMetric(msgspec.Struct, frozen=True, kw_only=True):
-    """What is counted, in words, and what its rate is per.
-
-    `mode` is the one mode in which there is such a thing, None where there is in both.
-    """
+    """What is counted, in words, and what its rate is per."""
 
     name: str
     counts: str
     unit: str = _PARTITION
-    mode: Mode | None = None
 
     @property
     def is_time(self) -> bool:
@@ -47,6 +42,8 @@ _BY_NAME = {
     "unclean_loss": "committed records are gone by an unclean election",
     "shock_loss": "committed records are gone because all replicas went at once",
     "offline": "the partition comes to be without a leader",
+    "stale_join_after_crash": "a stale join that begins with a crash, and so can cost records",
+    "all_replicas_gone": "the last replica goes while those before it are still away, one by one",
     "refused": "an AlterPartition request is refused",
 }
 _TIMES = {
@@ -58,57 +55,24 @@ _TIMES = {
 _EVERY = (
     *(CountedMetric(name=name, counts=counts) for name, counts in _BY_NAME.items()),
     *(CountedMetric(name=n, counts=what, unit=_MICROSECONDS) for n, what in _TIMES.items()),
-    CountedMetric(
-        name="stale_join_after_crash",
-        counts="a stale join that begins with a crash, and so can cost records",
-        mode=Mode.KRAFT,
-    ),
-    CountedMetric(
-        name="all_replicas_gone",
-        counts="the last replica goes while those before it are still away, one by one",
-        mode=Mode.KRAFT,
-    ),
-    CountedMetric(
-        name="stale_control_request",
-        counts="a restarted broker of the set gets a control request for its earlier incarnation",
-        unit="per replica set and year, its brokers together",
-        mode=Mode.ZOOKEEPER,
-    ),
-    CountedMetric(
-        name="stale_metadata_us",
-        counts="a broker of the set serves from old metadata, cut off from the controller; a crash"
-        " or an outage of the controller amid a cut is counted as if the cut were alone",
-        unit="microseconds per replica set and year, its brokers together",
-        mode=Mode.ZOOKEEPER,
-    ),
 )
 COUNTED = {counted.name: counted for counted in _EVERY}
 """By name; a test holds it to what the kernel and forced samples count."""
 
 
-def counted_in(metric: str, mode: Mode, method: str) -> str:
+def counted_in(metric: str, method: str) -> str:
     """What a row of this metric counts, with what is left out.
 
     Raises KeyError for a metric that there is not.
     """
-    counted_metric = COUNTED[metric]
-    sentence = counted_metric.counts
-    if mode is Mode.ZOOKEEPER and counted_metric.mode is None:
-        sentence += (
-            "; ZooKeeper's own replica set, of Kafka 2.7 to 3.2 (leaders ask the controller for"
-            " an ISR), simplified as kernel/zookeeper_rules.py says"
-        )
-    if method == FORCED:
-        sentence += f"; {FORCED_WITHOUT}"
-    return sentence
+    without = f"; {FORCED_WITHOUT}" if method == FORCED else ""
+    return f"{COUNTED[metric].counts}{without}"
 
 
 @cache
-def who_checks(mode: Mode) -> Mapping[str, str]:
-    """By metric, who ought to know its number, or why it never happens in that mode.
+def who_checks() -> Mapping[str, str]:
+    """By metric, who ought to know its number.
 
     The tests write it: `tests/fleet/referees/test_referees.py --rewrite`.
     """
-    table = files(__package__).joinpath("who_checks.toml").read_text("utf-8")
-    by_metric: Mapping[str, str] = tomllib.loads(table)[mode.value]
-    return by_metric
+    return tomllib.loads(files(__package__).joinpath("who_checks.toml").read_text("utf-8"))

@@ -7,7 +7,7 @@ import msgspec
 from ..estimators.forced_outages import left_out
 from ..parameters.as_world import horizon_us
 from ..parameters.fleet_study import FleetStudy
-from ..parameters.meaningful_sets import kip_set
+from ..parameters.meaningful_sets import standing_of
 from ..parameters.scenario import Scenario
 from ..parameters.years import MICROSECONDS_PER_YEAR
 from ..pipeline.study_summary import SummaryRow
@@ -52,9 +52,9 @@ def _row_of(study: FleetStudy, scenario: Scenario, one: SummaryRow) -> FleetRow:
     return FleetRow(
         scenario_id=one.scenario_id,
         features=one.features,
-        label=str(kip_set(one.features, study.mode).standing),
+        label=str(standing_of(one.features)),
         metric=one.metric,
-        counts=counted_in(one.metric, study.mode, one.method),
+        counts=counted_in(one.metric, one.method),
         unit=COUNTED[one.metric].unit,
         events=one.events,
         exposure=one.exposure_us / MICROSECONDS_PER_YEAR,

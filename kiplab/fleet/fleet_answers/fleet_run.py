@@ -28,7 +28,7 @@ from .answer_folder import STUDY_FILE, begin_folder, kept_methods, kept_sizes, s
 from .block_sizes import forced_load, naive_load, replications
 from .counted_metrics import COUNTED
 from .fleet_answer import FleetAnswer, answer_of
-from .forced_scenarios import WHAT_FOR, forced_scenarios, forced_sets
+from .forced_scenarios import WHAT_FOR, forced_scenarios
 from .work_block import checked_block, work_block
 
 YEARS = 1e6
@@ -139,7 +139,7 @@ def _plan(study: FleetStudy, method: str, folder: Path, years: float, seed: int)
         loads = tuple(naive_load(scenario, each, sizes) for scenario in study.scenarios)
     return StudyPlan(
         workloads=loads,
-        feature_sets=forced_sets(study.feature_sets) if method == FORCED else study.feature_sets,
+        feature_sets=study.feature_sets,
         study_seed=seed,
         code=code_version(work_block.__module__),
         method=method,

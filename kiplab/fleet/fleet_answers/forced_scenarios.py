@@ -2,10 +2,8 @@
 
 from collections.abc import Iterable
 
-from ...protocol.releases import Mode
 from ..estimators.forced_outages import OUTAGE_METRICS
 from ..estimators.forced_windows import METRICS as WINDOW_METRICS
-from ..kernel.mirrored_guards import PURGE
 from ..parameters.fleet_study import FleetStudy
 from ..parameters.scenario import Scenario
 from .counted_metrics import FORCED_WITHOUT
@@ -13,8 +11,7 @@ from .counted_metrics import FORCED_WITHOUT
 WHAT_FOR = (
     "windows are forced for two replicas of which one suffices (replication_factor = 2,"
     " min_insync_replicas = 1), outages for two or more that crash, whose planned restarts wait"
-    " (bounces_wait = true) and without unclean_elections; both in KRaft mode,"
-    f" and not under {PURGE}"
+    " (bounces_wait = true) and without unclean_elections"
 )
 """What can be forced, in a sentence's part."""
 
@@ -26,29 +23,24 @@ def forced_scenarios(study: FleetStudy) -> tuple[Scenario, ...]:
 
 def can_force(scenario: Scenario) -> bool:
     """Whether windows or outages of that scenario can be forced."""
-    some = can_force_windows(scenario) or can_force_outages(scenario)
-    return some and forced_sets(scenario.feature_sets) != ()
+    return can_force_windows(scenario) or can_force_outages(scenario)
 
 
 def can_force_windows(scenario: Scenario) -> bool:
-    """Two replicas of which one suffices, in KRaft mode; crashes or planned restarts happen."""
+    """Two replicas of which one suffices; crashes or planned restarts happen."""
     p = scenario.parameters
-    return (
-        scenario.mode is Mode.KRAFT
-        and (p.replication_factor, p.min_insync_replicas) == (2, 1)
-        and p.crashes_per_year + p.bounces_per_year > 0
-    )
+    two = (p.replication_factor, p.min_insync_replicas) == (2, 1)
+    return two and p.crashes_per_year + p.bounces_per_year > 0
 
 
 def can_force_outages(scenario: Scenario) -> bool:
-    """Two replicas or more that crash, one by one, in KRaft mode; a single one needs no forcing.
+    """Two replicas or more that crash, one by one; a single one needs no forcing.
 
     An unclean election gives the partition a leader that outages know nothing of.
     """
     p = scenario.parameters
     return (
-        scenario.mode is Mode.KRAFT
-        and p.replication_factor > 1
+        p.replication_factor > 1
         and p.bounces_wait
         and not p.unclean_elections
         and p.crashes_per_year > 0
@@ -57,8 +49,6 @@ def can_force_outages(scenario: Scenario) -> bool:
 
 def forced_metrics(scenario: Scenario) -> tuple[str, ...]:
     """What is forced there; where windows and outages give the same metric, windows do."""
-    if not forced_sets(scenario.feature_sets):
-        return ()
     windows = WINDOW_METRICS if can_force_windows(scenario) else ()
     outages = OUTAGE_METRICS if can_force_outages(scenario) else ()
     return tuple(dict.fromkeys((*windows, *outages)))
@@ -73,16 +63,7 @@ def forced_words(scenarios: Iterable[Scenario]) -> str:
         name if all(name in f for f in forced) else f"{name} (at some points)"
         for name in dict.fromkeys(named)
     )
-    sets = {name for scenario in scenarios for name in scenario.feature_sets}
-    purging = f", and everything under {PURGE}," * (len(forced_sets(tuple(sets))) < len(sets))
     return (
         f"Forced, because they are rare: {names} ({FORCED_WITHOUT})."
-        f" Every other rate{purging} is what was counted."
+        " Every other rate is what was counted."
     )
-
-
-def forced_sets(feature_sets: tuple[str, ...]) -> tuple[str, ...]:
-    """Those under which a broker that comes back soon waits for the end of its session: windows
-    and outages are worked out for them. The others are sampled only.
-    """
-    return tuple(name for name in feature_sets if PURGE not in name.split("+"))

@@ -4,31 +4,23 @@ from collections.abc import Mapping
 
 import msgspec
 
-from ...protocol.releases import Mode
 from ..parameters.meaningful_sets import NONE_OF_THEM
 from ..parameters.scenario import Scenario
 from ..statistics.event_rates import NeverHappens
 
 
 class NeverRule(msgspec.Struct, frozen=True, kw_only=True):
-    """`metrics` stay 0 where all of it holds: these KIPs are on, the mode is this one, the
-    parameters have these values.
-    """
+    """`metrics` stay 0 where these KIPs are on and the parameters have these values."""
 
     metrics: tuple[str, ...]
     because: str
     on: frozenset[str] = frozenset()
-    mode: Mode | None = None
     values: Mapping[str, float] = {}
 
     def holds(self, scenario: Scenario, kips: frozenset[str]) -> bool:
         """Whether it does in this scenario with these KIPs."""
         p = scenario.parameters
-        return (
-            self.on <= kips
-            and self.mode in (None, scenario.mode)
-            and all(getattr(p, name) == value for name, value in self.values.items())
-        )
+        return self.on <= kips and all(getattr(p, n) == value for n, value in self.values.items())
 
 
 _STALE_JOINS = ("stale_join", "stale_join_after_crash", "race_loss")
@@ -37,7 +29,6 @@ NEVER_RULES = (
         metrics=_STALE_JOINS,
         because="KIP-841 refuses the join while the broker is fenced, KIP-903 once it is back",
         on=frozenset({"841", "903"}),
-        mode=Mode.KRAFT,
     ),
     NeverRule(
         metrics=(*_STALE_JOINS, "expansions"),
@@ -58,26 +49,6 @@ NEVER_RULES = (
         metrics=("under_min_us",),
         because="min_insync_replicas is 1, and the ISR keeps its last member",
         values={"min_insync_replicas": 1},
-    ),
-    NeverRule(
-        metrics=("stale_control_request", "stale_metadata_us"),
-        because="only a controller with ZooKeeper sends such requests",
-        mode=Mode.KRAFT,
-    ),
-    NeverRule(
-        metrics=("stale_control_request",),
-        because="KIP-380 has brokers refuse what was meant for an earlier incarnation",
-        on=frozenset({"380"}),
-    ),
-    NeverRule(
-        metrics=("stale_control_request",),
-        because="bounces_per_year is 0",
-        values={"bounces_per_year": 0},
-    ),
-    NeverRule(
-        metrics=("stale_metadata_us",),
-        because="network_cuts_per_year is 0",
-        values={"network_cuts_per_year": 0},
     ),
 )
 

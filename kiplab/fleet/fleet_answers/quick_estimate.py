@@ -21,7 +21,7 @@ from ..pipeline.study_summary import SummaryRow, summarise
 from ..pipeline.work_orders import FORCED, NAIVE, Partial, partials_schema
 from .block_sizes import forced_load, kernel_work, naive_load
 from .fleet_answer import FleetAnswer, answer_of
-from .forced_scenarios import can_force, forced_sets
+from .forced_scenarios import can_force
 from .work_block import work_block
 
 _WORK = 2_000_000
@@ -100,11 +100,10 @@ def _summed(method: str, loads: Iterable[Workload], seed: int) -> tuple[SummaryR
 
 def _partials(method: str, load: Workload, seed: int) -> Iterator[Partial]:
     """Plain sampling in one block, of which nothing is kept."""
-    sets = load.scenario.feature_sets
-    if method == FORCED:
-        sets = forced_sets(sets)
-    else:
+    if method == NAIVE:
         whole = load.blocks * load.block_replications
         load = msgspec.structs.replace(load, blocks=1, block_replications=whole)
-    for order in load.orders(study_seed=seed, feature_sets=sets, method=method):
+    for order in load.orders(
+        study_seed=seed, feature_sets=load.scenario.feature_sets, method=method
+    ):
         yield from work_block(order)

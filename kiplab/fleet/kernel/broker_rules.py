@@ -10,27 +10,24 @@ from .leader_rules import propose, serves
 from .log_prefixes import cut_log
 from .machine_code import inner
 from .metadata_rules import gone, inform, leave_isr, unfence
-from .mirrored_guards import CONTROLLER_OF_4_0, LEADER_RECOVERS, ONE_INCARNATION
+from .mirrored_guards import LEADER_RECOVERS, ONE_INCARNATION
 from .set_words import tell
-from .zookeeper_rules import begins_to_go, is_cut_off, linked_again, may_go, stops_unseen, take_over
 
 KEPT, TAIL_LOST, DISK_LOST = 0, 1, 2
 """What a crash leaves of the log: everything, what had been flushed, nothing."""
 
 
 @inner
-def _is_heard(s: list[int], w: list[int], b: int) -> bool:
+def _is_heard(s: list[int], b: int) -> bool:
     """Whether a running broker reaches whoever keeps its session."""
-    kept = s[word.OUTAGE] == 0 or w[word.MODE] != 0
-    return (
-        s[word.UP + b] != 0 and s[word.PHASE + b] == word.RUNNING and s[word.CUT + b] == 0 and kept
-    )
+    runs = s[word.UP + b] != 0 and s[word.PHASE + b] == word.RUNNING
+    return runs and s[word.CUT + b] == 0 and s[word.OUTAGE] == 0
 
 
 @inner
 def _goes_silent(s: list[int], w: list[int], b: int, now: int) -> None:
     """Nothing more is heard of a broker: its session ends by itself."""
-    if s[word.FENCED + b] == 0 and (s[word.OUTAGE] == 0 or w[word.MODE]):
+    if s[word.FENCED + b] == 0 and s[word.OUTAGE] == 0:
         s[word.EXPIRE_AT + b] = max(now, s[word.CONTACT + b] + w[word.SESSION_OVER_US])
 
 
@@ -55,7 +52,7 @@ def beat(s: list[int], w: list[int], b: int, now: int) -> None:
     """A heartbeat; the process has written its checkpoint of late, too."""
     if s[word.UP + b] and s[word.PHASE + b] >= word.RECOVERY:
         s[word.CHECKPOINT + b] = s[word.KNOWN_MARK + b]
-    if _is_heard(s, w, b):
+    if _is_heard(s, b):
         _contact(s, w, b, now)
 
 
@@ -63,7 +60,7 @@ def beat(s: list[int], w: list[int], b: int, now: int) -> None:
 def all_beat(s: list[int], w: list[int], now: int) -> None:
     """Everybody who runs is heard of."""
     for b in range(w[word.REPLICAS]):
-        if _is_heard(s, w, b):
+        if _is_heard(s, b):
             _contact(s, w, b, now)
 
 
@@ -104,23 +101,17 @@ def crash(s: list[int], w: list[int], b: int, fate: int, is_shock: bool, now: in
 
 @inner
 def _stop(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
-    """The controller lets a broker go, or there is none: fenced, flushed, gone."""
-    if s[word.OUTAGE] == 0:
-        gone(s, w, trace, b, now)
+    """The controller lets a broker go: fenced, flushed, gone."""
+    gone(s, w, trace, b, now)
     s[word.FLUSHED + b], s[word.CHECKPOINT + b] = s[word.LOG + b], s[word.KNOWN_MARK + b]
     _process_ends(s, b, now + s[word.RESTART_US + b])
     s[word.EXPIRE_AT + b] = word.NEVER
-    if s[word.OUTAGE]:
-        stops_unseen(s, w, b, now)
 
 
 @inner
 def _wants_to_stop(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
     if s[word.LEADER] != b:
         _stop(s, w, trace, b, now)
-        return
-    if w[word.MODE]:
-        begins_to_go(s, w, trace, b, now)
         return
     s[word.LEAVING + b] = 1
     leave_isr(s, w, trace, b, now)
@@ -132,14 +123,10 @@ def _wants_to_stop(s: list[int], w: list[int], trace: list[int], b: int, now: in
 @inner
 def bounce(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
     """A planned stop, unless the broker is not well, or the partition is not and that counts."""
-    if (
-        s[word.OUTAGE]
-        or not _is_heard(s, w, b)
-        or (w[word.BOUNCES_WAIT] and size(s[word.ISR]) < w[word.REPLICAS])
-    ):
+    waits = w[word.BOUNCES_WAIT] != 0 and size(s[word.ISR]) < w[word.REPLICAS]
+    if waits or not _is_heard(s, b):
         return
     s[word.INCIDENTS] += 1
-    s[word.TOOK_EFFECT] = s[word.TURN]
     s[word.PHASE + b], s[word.GIVES_UP_AT + b] = word.SHUTTING_DOWN, now + w[word.PATIENCE_US]
     _wants_to_stop(s, w, trace, b, now)
 
@@ -147,10 +134,6 @@ def bounce(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> No
 @inner
 def stop(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
     """A broker that is leaving asks again whether it may go."""
-    if w[word.MODE]:
-        if may_go(s, w, trace, b, now):
-            _stop(s, w, trace, b, now)
-        return
     all_beat(s, w, now)
     _watch(s, w, now)
     if s[word.FENCED + b]:
@@ -200,18 +183,12 @@ def start(s: list[int], b: int) -> None:
 
 @inner
 def register(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
-    """A broker epoch, unless the session of an earlier life lasts; then it asks again.
-
-    With `purge_on_register` it is let in at once, and the earlier life leaves the ISR as if it had
-    been fenced: broker_registration._clean_up.
-    """
+    """A broker epoch, unless the session of an earlier life lasts; then it asks again."""
     lasts = s[word.FENCED + b] == 0 and now < s[word.CONTACT + b] + w[word.SESSION_OVER_US]
     if lasts and s[word.GUARDS] & ONE_INCARNATION:
         tell(s, trace, now, word.TOLD_REFUSED, ONE_INCARNATION, b, 0, 0)
         s[word.START_AT + b] = now + w[word.RETRY_US]
         return
-    if s[word.GUARDS] & CONTROLLER_OF_4_0:
-        leave_isr(s, w, trace, b, now)
     s[word.START_AT + b] = s[word.EXPIRE_AT + b] = word.NEVER
     s[word.EPOCH + b] = s[word.REG_EPOCH + b] = s[word.NEXT_EPOCH]
     s[word.NEXT_EPOCH] += 1
@@ -227,13 +204,8 @@ def register(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> 
 
 @inner
 def _let_in(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
-    """A controller of 4.0 forgets by that how far the metadata of the broker were:
-    heartbeats._replayed.
-    """
     unfence(s, w, trace, b, now)
     _contact(s, w, b, now)
-    if s[word.GUARDS] & CONTROLLER_OF_4_0:
-        s[word.REPORT + b] = word.NONE
 
 
 @inner
@@ -260,9 +232,6 @@ def cut(s: list[int], w: list[int], b: int, lasts: int, now: int) -> None:
     if s[word.UP + b] == 0 or s[word.CUT + b]:
         return
     s[word.INCIDENTS] += 1
-    s[word.TOOK_EFFECT] = s[word.TURN]
-    if w[word.MODE]:
-        is_cut_off(s, b)
     s[word.CUT + b], s[word.HEAL_AT + b], s[word.LEVEL + b] = 1, now + lasts, 0
     s[word.LEVEL_DUE + b] = word.NEVER
     _goes_silent(s, w, b, now)
@@ -273,9 +242,6 @@ def heal(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None
     """The news of the meantime comes first, then a heartbeat."""
     s[word.CUT + b], s[word.HEAL_AT + b] = 0, word.NEVER
     if s[word.UP + b] == 0 or s[word.PHASE + b] < word.RECOVERY:
-        return
-    if w[word.MODE]:
-        linked_again(s, w, trace, b, now)
         return
     s[word.LEVEL_DUE + b] = now + s[word.CATCH_UP_US + b]
     inform(s, w, trace, now)
@@ -292,23 +258,14 @@ def controller_lost(s: list[int], w: list[int], lasts: int, now: int) -> None:
     if s[word.OUTAGE]:
         return
     s[word.OUTAGE] = now + lasts
-    if w[word.MODE]:
-        return
     for b in range(w[word.REPLICAS]):
         s[word.EXPIRE_AT + b] = word.NEVER
 
 
 @inner
-def controller_found(s: list[int], w: list[int], trace: list[int], now: int) -> None:
-    """Another controller takes everybody for heard of just now; ZooKeeper remembers.
-
-    From 4.0 on it looks for the silent by a clock of its own: contacts.activated.
-    """
-    s[word.OUTAGE] = 0
-    if w[word.MODE]:
-        take_over(s, w, trace, now)
-        return
-    s[word.WATCHES] = 1 if s[word.GUARDS] & CONTROLLER_OF_4_0 else 0
+def controller_found(s: list[int], w: list[int], now: int) -> None:
+    """Another controller takes everybody for heard of just now."""
+    s[word.OUTAGE] = s[word.WATCHES] = 0
     for b in range(w[word.REPLICAS]):
         s[word.CONTACT + b], s[word.REPORT + b], s[word.LEAVES_SINCE + b] = (
             now,

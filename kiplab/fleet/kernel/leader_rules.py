@@ -15,7 +15,6 @@ from .mirrored_guards import (
     LEADER_COMPARES,
     LEADER_RECOVERS,
     LEADER_REFUSES,
-    LEADERS_WRITE,
     MAXIMAL_ISR,
     SKIPS_FENCED,
     SKIPS_LEAVING,
@@ -50,14 +49,8 @@ def refuses_all(s: list[int]) -> bool:
 
 
 @inner
-def follows(s: list[int], w: list[int], b: int) -> bool:
-    """Whether a replica is level and fetches; the leader itself does not.
-
-    With ZooKeeper no fetcher is started in a process that shuts down: ReplicaManager.makeFollowers
-    (2.1.1 to 3.4.1).
-    """
-    if w[word.MODE] and s[word.PHASE + b] == word.SHUTTING_DOWN:
-        return False
+def follows(s: list[int], b: int) -> bool:
+    """Whether a replica is level and fetches; the leader itself does not."""
     if s[word.UP + b] == 0 or s[word.PHASE + b] < word.RECOVERY or s[word.CUT + b] != 0:
         return False
     return s[word.LEVEL + b] != 0 and b != s[word.OWNER]
@@ -87,7 +80,7 @@ def replicate(s: list[int], w: list[int], delays: list[int], now: int) -> None:
     if refuses_all(s):
         return
     for b in range(w[word.REPLICAS]):
-        if follows(s, w, b):
+        if follows(s, b):
             copy_log(s, b, x)
             s[word.FAR + b] = s[word.LOG + x]
             s[word.LEVEL_AT + b] = now
@@ -97,7 +90,7 @@ def replicate(s: list[int], w: list[int], delays: list[int], now: int) -> None:
     commit_more(s, w, now)
     s[word.KNOWN_MARK + x] = s[word.HIGH_WATERMARK]
     for b in range(w[word.REPLICAS]):
-        if follows(s, w, b):
+        if follows(s, b):
             s[word.KNOWN_MARK + b] = s[word.HIGH_WATERMARK]
             if not contains(s[word.ISR], b):
                 _expand(s, delays, b, now)
@@ -194,11 +187,7 @@ def propose(s: list[int], delays: list[int], isr: int, cause: int, now: int) -> 
         return
     tried = min(s[word.TRIES + cause], DELAY_TRIES - 1)
     s[word.TRIES + cause] += 1
-    # Who writes to ZooKeeper by itself waits for it: Partition.updateIsr (2.1.1 to 2.6.3).
-    alone = s[word.GUARDS] & LEADERS_WRITE != 0
-    s[at + word.ARRIVES] = now + (
-        0 if alone else delays[(cause * word.BROKERS + x) * DELAY_TRIES + tried]
-    )
+    s[at + word.ARRIVES] = now + delays[(cause * word.BROKERS + x) * DELAY_TRIES + tried]
     s[at + word.NAME] = s[word.TURN]
     s[at + word.SENDER], s[at + word.SENDER_LIFE], s[at + word.SENDER_EPOCH] = (
         x,

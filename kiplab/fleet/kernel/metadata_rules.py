@@ -12,11 +12,9 @@ from .log_prefixes import begin_history, commit_log, has_committed
 from .machine_code import inner
 from .mirrored_guards import (
     ACTIVE_LEADER,
-    CONTROLLER_OF_4_0,
     EPOCHS_MATCH,
     LEADER_EPOCH_IS,
     LEADER_RECOVERS,
-    LEADERS_WRITE,
     NOT_FENCED,
     NOT_LEAVING,
     PARTITION_EPOCH_IS,
@@ -28,11 +26,8 @@ from .mirrored_guards import (
 )
 from .set_words import tell
 
-BY_LEADER, BY_CONTROLLER, BY_SHUTDOWN = 0, 1, 2
-"""On whose account a partition changes. A leader's word is that it has recovered, too; with
-ZooKeeper a leader that shuts down is handed over by other rules than one that is gone."""
-RESEND_US = 50_000
-"""After a refusal of the whole request the same is asked again: DefaultAlterPartitionManager."""
+BY_LEADER, BY_CONTROLLER = 0, 1
+"""On whose account a partition changes. A leader's word is that it has recovered, too."""
 
 
 @inner
@@ -76,29 +71,13 @@ def change(
 ) -> None:
     """The record that brings the partition there, if there is anything to write."""
     election = _elected(s, w, isr, removed, added)
-    if w[word.MODE] and (
-        cause == BY_LEADER or (election == 2 * word.NONE and s[word.LEADER] != removed)
-    ):
-        # There a leader's word elects nobody, be it shutting down or not, and who shuts down leads
-        # on where there is nobody else: tryProcessAlterPartition, doElectLeaderForPartitions.
-        election = 2 * s[word.LEADER]
     leader, unclean = election >> 1, election & 1
     led, was = s[word.LEADER], s[word.ISR]
     unclean = unclean if leader != led else 0
     written = with_member(0, leader) if unclean else isr if isr else was
-    decides = written if s[word.GUARDS] & CONTROLLER_OF_4_0 else isr
-    bumps = leader != led or (
-        not s[word.GUARDS] & SHRINK_KEEPS_EPOCH and not is_within(was, decides)
-    )
-    if w[word.MODE]:
-        if leader != led and leader != word.NONE:
-            written = _online(s, w, written, added, cause)
-        # What a controller writes is under another leader epoch, what a leader asks for is not.
-        bumps = cause != BY_LEADER and (leader != led or written != was)
-        s[word.LED_OFFLINE] = 0 if leader != led else s[word.LED_OFFLINE]
+    bumps = leader != led or (not s[word.GUARDS] & SHRINK_KEEPS_EPOCH and not is_within(was, isr))
     goal = 0 if cause == BY_LEADER else s[word.RECOVERING]
-    if goal == s[word.RECOVERING] and unclean and not s[word.GUARDS] & LEADERS_WRITE:
-        # KIP-704, Compatibility: the recovery state is written from inter-broker protocol 3.2 on.
+    if goal == s[word.RECOVERING] and unclean:
         goal = 1
     if written == was and not bumps and goal == s[word.RECOVERING]:
         return
@@ -111,38 +90,9 @@ def change(
     if leader == word.NONE and led != word.NONE:
         s[word.OFFLINE] += 1
     s[word.RECOVERING] = goal
-    tell_state(s, trace, now)
+    epoch, state = s[word.PARTITION_EPOCH], s[word.ISR] * 2 + s[word.RECOVERING]
+    tell(s, trace, now, word.TOLD_STATE, leader, s[word.LEADER_EPOCH], epoch, state)
     inform(s, w, trace, now)
-
-
-@inner
-def tell_state(s: list[int], trace: list[int], now: int) -> None:
-    """A line of the trace."""
-    state = s[word.ISR] * 2 + s[word.RECOVERING]
-    tell(
-        s,
-        trace,
-        now,
-        word.TOLD_STATE,
-        s[word.LEADER],
-        s[word.LEADER_EPOCH],
-        s[word.PARTITION_EPOCH],
-        state,
-    )
-
-
-@inner
-def _online(s: list[int], w: list[int], isr: int, added: int, cause: int) -> int:
-    """The members that are live and not shutting down: what an election with ZooKeeper leaves.
-
-    Where a leader shuts down, nobody looks who of them is live: leaderForControlledShutdown and
-    leaderForOffline (2.1.1 to 3.4.1).
-    """
-    for b in range(w[word.REPLICAS]):
-        is_gone = s[word.FENCED + b] != 0 and cause != BY_SHUTDOWN
-        if b != added and (is_gone or s[word.LEAVING + b]):
-            isr = without(isr, b)
-    return isr
 
 
 @inner
@@ -236,17 +186,13 @@ def alter_partition(s: list[int], w: list[int], trace: list[int], at: int, now: 
     s[at + word.ARRIVES] = 0
     sender = s[at + word.SENDER]
     waits = s[word.UP + sender] != 0 and s[word.LIFE + sender] == s[at + word.SENDER_LIFE]
-    refused = _first_refusal(s, w, at)
+    refused = _first_refusal(s, at)
     if refused:
         s[word.REFUSED] += 1
         tell(s, trace, now, word.TOLD_REFUSED, refused, sender, 0, 0)
     else:
         _accept(s, w, trace, at, now)
     if not waits:
-        return
-    if w[word.MODE] and refused == REQUEST_EPOCH:
-        # The same process has registered anew, and speaks under its new epoch from now on.
-        s[at + word.ARRIVES], s[at + word.SENDER_EPOCH] = now + RESEND_US, s[word.EPOCH + sender]
         return
     s[word.IN_FLIGHT + sender] = 0
     if s[word.PENDING_NAME + sender] == s[at + word.NAME]:
@@ -255,13 +201,10 @@ def alter_partition(s: list[int], w: list[int], trace: list[int], at: int, now: 
 
 
 @inner
-def _first_refusal(s: list[int], w: list[int], at: int) -> int:
-    """The bit of the guard that refuses, or 0. With ZooKeeper nobody knows an epoch of who is not
-    registered.
-    """
+def _first_refusal(s: list[int], at: int) -> int:
+    """The bit of the guard that refuses, or 0."""
     on, sender = s[word.GUARDS], s[at + word.SENDER]
-    unknown = w[word.MODE] != 0 and s[word.FENCED + sender] != 0
-    if on & REQUEST_EPOCH and (unknown or s[word.REG_EPOCH + sender] != s[at + word.SENDER_EPOCH]):
+    if on & REQUEST_EPOCH and s[word.REG_EPOCH + sender] != s[at + word.SENDER_EPOCH]:
         return REQUEST_EPOCH
     if on & LEADER_EPOCH_IS and s[at + word.ASKED_LEADER_EPOCH] != s[word.LEADER_EPOCH]:
         return LEADER_EPOCH_IS
@@ -314,30 +257,14 @@ def leave_isr(s: list[int], w: list[int], trace: list[int], b: int, now: int) ->
 
 @inner
 def gone(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
-    """Fenced, or not registered any more: whatever it led has another leader, or none."""
+    """Fenced: whatever it led has another leader, or none."""
     leave_isr(s, w, trace, b, now)
     s[word.FENCED + b] = 1
-    if w[word.MODE]:
-        s[word.LEAVING + b] = 0
-        _look_for_leader(s, w, trace, now)
-
-
-@inner
-def _look_for_leader(s: list[int], w: list[int], trace: list[int], now: int) -> None:
-    """Whoever goes, the controller looks at the leader, too: who shuts down is not online.
-
-    Source: KafkaController.onReplicasBecomeOffline (2.1.1 to 3.4.1).
-    """
-    x = s[word.LEADER]
-    if x == word.NONE or s[word.LEAVING + x] == 0:
-        return
-    change(s, w, trace, s[word.ISR], word.NONE, word.NONE, BY_CONTROLLER, now)
-    s[word.LED_OFFLINE] = 1 if s[word.LEADER] == x else 0
 
 
 @inner
 def unfence(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
     """Let in again; a partition that nobody leads is looked at once more."""
-    if s[word.LEADER] == word.NONE or s[word.LED_OFFLINE]:
+    if s[word.LEADER] == word.NONE:
         change(s, w, trace, s[word.ISR], word.NONE, b, BY_CONTROLLER, now)
     s[word.FENCED + b] = 0

@@ -27,7 +27,7 @@ from .set_events import (
     SHOCK,
     SHUTDOWN,
 )
-from .set_words import BROKERS, NEVER, REPLICAS, RETRY_US
+from .set_words import BROKERS, NEVER, REPLICAS
 from .world_words import (
     BEAT_AGE,
     BOUNCE_BOUND,
@@ -51,7 +51,6 @@ from .world_words import (
     LOOK_PHASE,
     OUTAGE_BOUND,
     OUTAGE_LASTS,
-    QUEUE_AGE,
     RACK_OF,
     RACK_SHOCKS,
     SHOCK_FATE_SHARED,
@@ -64,16 +63,15 @@ from .world_words import (
 
 (
     CLOCK, CLOCK_OF, STREAM_BROKER, NUMBER, DRAWN, DEPTH, IS_KNOWN, FLUSH_AT, BEAT_AT, EARLY_AT,
-    QUEUED, LONGEST, SILENT,
-) = range(13)  # fmt: skip
-_WORDS, ROW_AT = 13, 17
+    LONGEST,
+) = range(11)  # fmt: skip
+_WORDS, ROW_AT = 11, 15
 DELAYS_AT = ROW_AT + ROW
 DELAYS = BROKERS * DELAY_TRIES
 STREAM = DELAYS_AT + DELAYS
 """Words of a stream. CLOCK is where its table stands, which also is its name in random keys;
 of its events NUMBER is the next, DRAWN how many have a time; LONGEST is how long an event of it
-lasts at most that meets no other, 0 where that is not known. SILENT is how long before a cut the
-last heartbeat of KIP-343 was sent."""
+lasts at most that meets no other, 0 where that is not known."""
 STREAMS = 6 * BROKERS + 1
 _DETAILS, _SHARED, _FIRST_DELAYS, _DEEPER = 1, 4, 8, 32
 DEPTH_MAX = 8
@@ -225,9 +223,6 @@ def know(
         st[at + BEAT_AT] = now - drawn(tables, w[BEAT_AGE], three[0])
     if st[row + FATE] == 1:
         st[at + FLUSH_AT] = now - drawn(tables, w[FLUSH_AGE], three[1])
-    st[at + QUEUED] = drawn(tables, w[QUEUE_AGE], three[2])
-    # The fate of a crash: a cut has none.
-    st[at + SILENT] = w[RETRY_US] * two[0] >> 32
     st[at + EARLY_AT] = _early(st, at, w, tables, three[3])
     _know_delays(st, at, w, tables, seed, replication)
 
@@ -278,21 +273,6 @@ def is_slow(st: list[int], i: int, w: list[int], x: int, seed: int, replication:
     part = _FIRST_DELAYS + _DEEPER * st[at + DEPTH] + 2 * x
     which = philox(seed, replication, st[at + NUMBER], part, st[at + STREAM_BROKER], st[at + CLOCK])
     return which[0] < w[SLOW_BELOW]
-
-
-@inner
-def mail_waits(
-    st: list[int], i: int, w: list[int], tables: list[int], seed: int, replication: int
-) -> bool:
-    """Whether a control request is older than the bounce that it outlives (before KIP-380)."""
-    at = i * STREAM
-    b, number, part = st[at + STREAM_BROKER], st[at + NUMBER], _DETAILS + _DEEPER * st[at + DEPTH]
-    one = philox(seed, replication, number, part, b, BOUNCES)
-    two = philox(seed, replication, number, part + 1, b, BOUNCES)
-    three = philox(seed, replication, number, part + 2, b, BOUNCES)
-    away = 3 + drawn(tables, w[CLEAN_RESTART], one[0]) + drawn(tables, w[STOPPING], two[1])
-    away += drawn(tables, w[GETTING_READY], one[1])
-    return drawn(tables, w[QUEUE_AGE], three[2]) > away
 
 
 @inner

@@ -20,14 +20,13 @@ from .outside_streams import (
     draw_next,
     is_slow,
     know,
-    mail_waits,
 )
 from .set_events import AT, BROKER, CRASH, KIND, LEVEL_IN, READY_IN, RESTART, SHUTDOWN
-from .set_words import MODE, NEVER, RETRY_US, SESSION_OVER_US
+from .set_words import NEVER, RETRY_US, SESSION_OVER_US
 from .world_words import BOUNCES, EARLY_WITHIN, FAILOVERS, FAST_IN_TIME, LOOK_BACK
 
-SKIPPED, LEADER_STOPPED, SEEN, MAIL_WAITED = range(4)
-QUIET_WORDS = 4
+SKIPPED, LEADER_STOPPED, SEEN = range(3)
+QUIET_WORDS = 3
 """What there is to tell of quiet time."""
 
 
@@ -49,8 +48,6 @@ def _is_over_at(st: list[int], w: list[int], i: int, leader: int) -> int:
     row = i * STREAM + ROW_AT
     now, kind, b = st[row + AT], st[row + KIND], st[row + BROKER]
     back = max(st[row + READY_IN], st[row + LEVEL_IN])
-    if w[MODE]:
-        back = st[row + READY_IN] + st[row + LEVEL_IN]
     if kind == CRASH:
         gone = max(st[row + RESTART], w[SESSION_OVER_US]) + w[RETRY_US]
     else:
@@ -99,8 +96,7 @@ def quiet_time(
     `again` is whether a leader that stops is let into the ISR once more somewhere: then it has to
     be so before it is gone.
     """
-    skipped, stopped, seen, waited = 0, 0, 0, 0
-    looks, has_mail = w[EARLY_WITHIN] != 0, w[MODE] != 0
+    skipped, stopped, seen, looks = 0, 0, 0, w[EARLY_WITHIN] != 0
     look_back, in_time = w[LOOK_BACK], w[FAST_IN_TIME] != 0
     while True:
         i, now, other = first_two(times, count)
@@ -119,8 +115,6 @@ def quiet_time(
             st, times, i, leader, before, w, tables, seed, replication
         ):
             break
-        if has_mail and clock == BOUNCES:
-            waited += mail_waits(st, i, w, tables, seed, replication)
         met = clock != FAILOVERS
         skipped += met
         stopped += stops
@@ -128,6 +122,5 @@ def quiet_time(
         if met and b == leader:
             leader = 1 if b == 0 else 0
         draw_next(st, times, later, i, w, tables, seed, replication)
-    quiet[SKIPPED], quiet[LEADER_STOPPED] = skipped, stopped
-    quiet[SEEN], quiet[MAIL_WAITED] = seen, waited
+    quiet[SKIPPED], quiet[LEADER_STOPPED], quiet[SEEN] = skipped, stopped, seen
     return leader

@@ -25,15 +25,12 @@ from .isr_digits import size, with_member
 from .leader_rules import check_lag, replicate, traffic
 from .machine_code import inner
 from .metadata_rules import alter_partition
-from .mirrored_guards import FETCH_EPOCH, LEADERS_WRITE
+from .mirrored_guards import FETCH_EPOCH
 from .set_words import slot_at
-from .zookeeper_rules import process_registers
 
 FLUSH, BEAT, EXPIRY, OUTAGE_BEGINS, OUTAGE_ENDS, HEALS, CUT_OFF, CRASH, BOUNCE = range(9)
 STOPS, STARTS, READY, IS_LEVEL, LAG_CHECK, LEADER_RECOVERED, REQUEST_ARRIVES = range(9, 16)
 """Ranks: of what comes at one moment the lower is first."""
-AT_ONCE = -1
-"""The rank of what is written by who waits for it."""
 RANKS = 16
 (
     AT, KIND, BROKER, RESTART, READY_IN, LEVEL_IN, LAG_PHASE, FATE, SHOCK, SHUTDOWN, LASTS, RECOVER,
@@ -69,9 +66,9 @@ def next_event(s: list[int], w: list[int]) -> tuple[int, int]:
     ):
         if at < best_at or (at == best_at and order < best):
             best_at, best = at, order
-    asked = (AT_ONCE if s[word.GUARDS] & LEADERS_WRITE else REQUEST_ARRIVES) * _TURNS
     for slot in range(word.SLOTS):
-        at, order = s[slot_at(slot) + word.ARRIVES], asked + s[slot_at(slot) + word.NAME]
+        at = s[slot_at(slot) + word.ARRIVES]
+        order = REQUEST_ARRIVES * _TURNS + s[slot_at(slot) + word.NAME]
         if at and (at < best_at or (at == best_at and order < best)):
             best_at, best = at, order
     return best_at, best
@@ -93,7 +90,7 @@ def run_until(
 def _do(
     s: list[int], w: list[int], trace: list[int], delays: list[int], now: int, rank: int, of: int
 ) -> None:
-    if _is_put_off(s, w, rank, of):
+    if _is_put_off(s, rank, of):
         return
     s[word.STEPS] += 1
     s[word.TURN] += 1
@@ -102,7 +99,7 @@ def _do(
     if rank == EXPIRY:
         expire(s, w, trace, of, now)
     elif rank == OUTAGE_ENDS:
-        controller_found(s, w, trace, now)
+        controller_found(s, w, now)
     elif rank == HEALS:
         heal(s, w, trace, of, now)
     elif rank == STOPS:
@@ -111,15 +108,9 @@ def _do(
     elif rank == STARTS:
         if s[word.UP + of] == 0:
             start(s, of)
-        if w[word.MODE]:
-            s[word.START_AT + of], s[word.READY_AT + of] = word.NEVER, now + s[word.READY_US + of]
-        else:
-            register(s, w, trace, of, now)
+        register(s, w, trace, of, now)
     elif rank == READY:
-        if w[word.MODE]:
-            process_registers(s, w, trace, of, now)
-        else:
-            ready(s, w, trace, of, now)
+        ready(s, w, trace, of, now)
     elif rank == IS_LEVEL:
         s[word.LEVEL_DUE + of], s[word.LEVEL + of], s[word.LAG_AT + of] = word.NEVER, 1, word.NEVER
     elif rank == LAG_CHECK:
@@ -142,28 +133,21 @@ def _slot_of(s: list[int], name: int) -> int:
 
 
 @inner
-def _is_put_off(s: list[int], w: list[int], rank: int, of: int) -> bool:
+def _is_put_off(s: list[int], rank: int, of: int) -> bool:
     """Whether an event waits for a controller, or for a link; if so it is planned anew."""
-    if w[word.MODE] and rank == STARTS:
-        return False
-    if w[word.MODE] and rank == EXPIRY and s[word.OUTAGE]:
-        # ZooKeeper ends the session; the next controller sees that as it takes over.
-        s[word.EXPIRE_AT + of] = s[word.OUTAGE] + 1
-        return True
     if rank == REQUEST_ARRIVES:
         at = _slot_of(s, of)
         until = _waits_until(s, s[at + word.SENDER])
         if until:
             s[at + word.ARRIVES] = until
         return until != 0
-    if rank == HEALS and s[word.OUTAGE] and not w[word.MODE]:
+    if rank == HEALS and s[word.OUTAGE]:
         s[word.HEAL_AT + of] = s[word.OUTAGE]
         return True
     timer = word.STOP_AT if rank == STOPS else word.START_AT if rank == STARTS else word.READY_AT
     if rank != STOPS and rank != STARTS and rank != READY:
         return False
-    # ZooKeeper is there without a controller, too: who is linked to it is not kept waiting.
-    until = _links_again_at(s, of) if w[word.MODE] else _waits_until(s, of)
+    until = _waits_until(s, of)
     if until:
         s[timer + of] = until
     return until != 0
@@ -171,12 +155,8 @@ def _is_put_off(s: list[int], w: list[int], rank: int, of: int) -> bool:
 
 @inner
 def _waits_until(s: list[int], b: int) -> int:
-    return s[word.OUTAGE] if s[word.OUTAGE] else _links_again_at(s, b)
-
-
-@inner
-def _links_again_at(s: list[int], b: int) -> int:
-    return s[word.HEAL_AT + b] if s[word.CUT + b] else 0
+    linked = s[word.HEAL_AT + b] if s[word.CUT + b] else 0
+    return s[word.OUTAGE] if s[word.OUTAGE] else linked
 
 
 @inner

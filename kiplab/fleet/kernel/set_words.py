@@ -20,23 +20,17 @@ NOT_FETCHED = -2
 GUARDS, LEADER, LEADER_EPOCH, PARTITION_EPOCH, ISR, RECOVERING = 0, 1, 2, 3, 4, 5
 OWNER, HIGH_WATERMARK, COMMITTED, WRITTEN, TURN, NEXT_EPOCH = 6, 7, 8, 9, 10, 11
 OUTAGE, RECOVERED_AT, UNCLEANLY = 12, 13, 14
-OFFLINE_SINCE, RECOVERING_SINCE, UNDER_SINCE, TRACE, WATCHES = 15, 16, 17, 18, 19
+OFFLINE_SINCE, RECOVERING_SINCE, UNDER_SINCE, TRACE, PARTED, WATCHES = 15, 16, 17, 18, 19, 20
 """OWNER leads and knows that it does; OUTAGE is when there is a controller again, 0 while there is;
-UNCLEANLY the leader epoch of the last unclean election. WATCHES: the controller ends sessions; a
-new one does once it has heard of somebody."""
-COUNTS = 20
+UNCLEANLY the leader epoch of the last unclean election; PARTED is not 0 where there is more than
+one history (`log_prefixes`). WATCHES: the controller ends sessions; a new one does once it has
+heard of somebody."""
+COUNTS = 21
 (
     INCIDENTS, EXPANSIONS, STALE_JOIN, COMMITTED_LOSS, RACE_LOSS, LAST_REPLICA_LOSS, UNCLEAN_LOSS,
-    SHOCK_LOSS, OFFLINE, OFFLINE_US, UNDER_MIN_US, STALE_CONTROL_REQUEST, STALE_METADATA_US,
-    RECOVERY_US, REFUSED, STEPS, CHECKS,
-) = range(COUNTS, COUNTS + 17)  # fmt: skip
-PARTED = 38
-"""Not 0: there is more than one history (`log_prefixes`)."""
-TOOK_EFFECT = COUNTS + 17
-"""The turn of the last planned stop or cut that found its broker well, or reached."""
-LED_OFFLINE = 39
-"""With ZooKeeper: the controller has found the leader shutting down, and looks for another one."""
-_PER_BROKER = 40
+    SHOCK_LOSS, OFFLINE, OFFLINE_US, UNDER_MIN_US, RECOVERY_US, REFUSED, STEPS, CHECKS,
+) = range(COUNTS, COUNTS + 15)  # fmt: skip
+_PER_BROKER = COUNTS + 15
 
 # --- the state: a number for each broker ----------------------------------------------------------
 _FIELDS = range(_PER_BROKER, _PER_BROKER + BROKERS * 31, BROKERS)
@@ -74,8 +68,8 @@ STATE_WORDS = PREFIXES + LOGS * LOGS
 # --- the world ------------------------------------------------------------------------------------
 (
     REPLICAS, MIN_INSYNC, UNCLEAN_ALLOWED, BOUNCES_WAIT, SESSION_OVER_US, LAG_US, RETRY_US,
-    TIMEOUT_343_US, LAG_PERIOD_US, MODE, PATIENCE_US,
-) = range(11)  # fmt: skip
+    LAG_PERIOD_US, PATIENCE_US,
+) = range(9)  # fmt: skip
 WORLD_WORDS = 16
 
 # --- what is told of the run ----------------------------------------------------------------------

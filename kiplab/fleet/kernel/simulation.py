@@ -16,8 +16,8 @@ from .world import World, compiled_world
 
 METRIC_NAMES = (
     *("incidents", "expansions", "stale_join", "committed_loss", "race_loss", "last_replica_loss"),
-    *("unclean_loss", "shock_loss", "offline", "offline_us", "under_min_us"),
-    *("stale_control_request", "stale_metadata_us", "recovery_us", "refused"),
+    *("unclean_loss", "shock_loss", "offline", "offline_us", "under_min_us", "recovery_us"),
+    "refused",
 )
 """What is counted of each replication, in the order of the table."""
 
@@ -75,7 +75,7 @@ def simulate(
         raise ValueError(f"a seed of {seed}; expected 0 to {(1 << 32) - 1}")
     if not 0 <= first < last < 1 << 32 or horizon_us < 1:
         raise ValueError(f"replications {first} to {last} of seed {seed}: nothing to simulate")
-    masks = [mask_of(name, world.zookeeper) for name in feature_sets]
+    masks = [mask_of(name) for name in feature_sets]
     if not masks:
         raise ValueError("there is no feature set; expected at least one, as in ['none']")
     skips = skips and all(map(is_regular, masks))

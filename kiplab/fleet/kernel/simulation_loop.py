@@ -16,9 +16,7 @@ from .outside_streams import (
     DELAYS_AT,
     FLUSH_AT,
     IS_KNOWN,
-    QUEUED,
     ROW_AT,
-    SILENT,
     STREAM,
     STREAM_BROKER,
     crash_early,
@@ -27,22 +25,16 @@ from .outside_streams import (
     open_streams,
     rank_of,
 )
-from .quiet_time import LEADER_STOPPED, MAIL_WAITED, SEEN, SKIPPED, first_two, quiet_time
+from .quiet_time import LEADER_STOPPED, SEEN, SKIPPED, first_two, quiet_time
 from .scheduled import FIRST_MOMENT
 from .set_events import (
     AT,
     BEAT,
-    BOUNCE,
     BROKER,
-    CUT_OFF,
     FLUSH,
     KIND,
-    LASTS,
     OUTAGE_BEGINS,
     RANKS,
-    READY_IN,
-    RESTART,
-    SHUTDOWN,
     at_rest,
     happen,
     is_at_rest,
@@ -55,21 +47,13 @@ from .set_words import (
     GUARDS,
     INCIDENTS,
     LEADER,
-    MODE,
     NEVER,
     REFUSED,
-    STALE_CONTROL_REQUEST,
-    STALE_METADATA_US,
     STATE_WORDS,
-    TIMEOUT_343_US,
-    TOOK_EFFECT,
     TRACE,
-    TURN,
 )
 from .world_words import EARLY_CRASHES, EARLY_WITHIN, LOOK_BACK
 
-KIP_380, KIP_343 = 1 << 40, 1 << 41
-"""Bits beside those of guards: what the two change is counted, not played."""
 METRICS, COUNTED = REFUSED - COUNTS + 1, CHECKS - COUNTS + 1
 """Numbers in a row of the table: the metrics, and behind them STEPS and CHECKS."""
 _NO_EVENT = -1
@@ -114,51 +98,21 @@ def next_part(st: list[int], times: list[int], count: int) -> tuple[int, int, in
 
 
 @inner
-def _rejoins(on: int, w: list[int]) -> bool:
-    """Whether a leader that is about to stop is let into the ISR once more: in KRaft before
-    KIP-841. With ZooKeeper it does not even fetch.
-    """
-    return w[MODE] == 0 and on & (SKIPS_LEAVING | NOT_LEAVING) == 0
+def _rejoins(on: int) -> bool:
+    """Whether a leader that is about to stop is let into the ISR once more: before KIP-841."""
+    return on & (SKIPS_LEAVING | NOT_LEAVING) == 0
 
 
 @inner
-def _add_quiet(
-    states: list[list[int]], sets: int, w: list[int], quiet: list[int], leader: int
-) -> None:
+def _add_quiet(states: list[list[int]], sets: int, quiet: list[int], leader: int) -> None:
     """What the incidents of quiet time come to."""
     for v in range(sets):
         s = states[v]
         s[INCIDENTS] += quiet[SKIPPED]
         s[EXPANSIONS] += quiet[SKIPPED]
         s[LEADER] = leader
-        if _rejoins(s[GUARDS], w):
+        if _rejoins(s[GUARDS]):
             s[EXPANSIONS] += quiet[LEADER_STOPPED]
-        if not s[GUARDS] & KIP_380:
-            s[STALE_CONTROL_REQUEST] += quiet[MAIL_WAITED]
-
-
-@inner
-def _count_outside(states: list[list[int]], sets: int, w: list[int], st: list[int], i: int) -> None:
-    """Of KIP-380 and KIP-343, with ZooKeeper: what a planned stop or a cut comes to that took
-    effect. A broker that is down, or a stop that waits, has no mail to get.
-    """
-    if not w[MODE]:
-        return
-    at = i * STREAM
-    row = at + ROW_AT
-    for v in range(sets):
-        s = states[v]
-        if s[TOOK_EFFECT] != s[TURN]:
-            continue
-        if st[row + KIND] == BOUNCE and not s[GUARDS] & KIP_380:
-            # The next life gets mail once it is registered.
-            away = st[row + SHUTDOWN] + st[row + RESTART] + st[row + READY_IN]
-            s[STALE_CONTROL_REQUEST] += 1 if st[at + QUEUED] > away else 0
-        elif st[row + KIND] == CUT_OFF:
-            # The timeout runs from the last heartbeat that was answered.
-            left = max(0, w[TIMEOUT_343_US] - st[at + SILENT])
-            short = s[GUARDS] & KIP_343 != 0 and st[row + LASTS] > left
-            s[STALE_METADATA_US] += left if short else st[row + LASTS]
 
 
 @inner
@@ -172,10 +126,10 @@ def _leads_everywhere(states: list[list[int]], sets: int) -> int:
 
 
 @inner
-def _any_rejoins(states: list[list[int]], sets: int, w: list[int]) -> bool:
+def _any_rejoins(states: list[list[int]], sets: int) -> bool:
     rejoins = 0
     for v in range(sets):
-        rejoins += _rejoins(states[v][GUARDS], w)
+        rejoins += _rejoins(states[v][GUARDS])
     return rejoins != 0
 
 
@@ -298,14 +252,14 @@ def _life(
     """One replication, in all feature sets; how many events came from outside."""
     count = open_streams(st, times, later, w, tables, seed, replication)
     _begin(states, sets)
-    is_quiet, last, events, again = True, 0, 0, _any_rejoins(states, sets, w)
+    is_quiet, last, events, again = True, 0, 0, _any_rejoins(states, sets)
     while True:
         leader = _leads_everywhere(states, sets)
         if is_quiet and skips and leader != _NO_EVENT:
             leader = quiet_time(
                 w, tables, st, times, later, quiet, count, horizon, leader, again, seed, replication
             )
-            _add_quiet(states, sets, w, quiet, leader)
+            _add_quiet(states, sets, quiet, leader)
             events += quiet[SEEN]
         first = first_two(times, count)[1]
         if first >= horizon:
@@ -324,7 +278,6 @@ def _life(
                 continue
         last = at
         if _one_part(states, sets, w, trace, broker_delays, st, part, j, at, rank):
-            _count_outside(states, sets, w, st, j)
             consume(st, times, later, j, count, w, tables, seed, replication)
             events += 1
     if not is_quiet:

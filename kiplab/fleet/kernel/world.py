@@ -6,6 +6,7 @@ from, and what it may be, is said with the parameters of a study; here is what t
 
 from decimal import Decimal
 from functools import lru_cache
+from math import exp
 
 import msgspec
 
@@ -48,6 +49,11 @@ class LogNormal(msgspec.Struct, frozen=True, tag=True):
     sigma: float
 
 
+def with_mean(mean_us: int, sigma: float) -> LogNormal:
+    """A log-normal by its mean."""
+    return LogNormal(round(mean_us * exp(-sigma * sigma / 2)), sigma)
+
+
 class Uniform(msgspec.Struct, frozen=True, tag=True):
     """Between two times."""
 
@@ -72,7 +78,6 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     `early_within_us` of a restart (1: no likelier).
     """
 
-    zookeeper: bool = False
     replication_factor: int = 2
     min_insync_replicas: int = 1
     unclean_elections: bool = False
@@ -89,7 +94,7 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     shock_tail_lost: float = 0.1
     shock_fate_shared: bool = True
     crash_restart: Distribution = LogNormal(300 * SECOND, 0.5)
-    clean_restart: Distribution = Exponential(120 * SECOND)
+    clean_restart: Distribution = with_mean(120 * SECOND, 0.5)
     shutdown: Distribution = Constant(3 * SECOND)
     ready: Distribution = Constant(SECOND)
     catch_up: Distribution = Exponential(180 * SECOND)
@@ -102,12 +107,10 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     heartbeat_age: Distribution = Uniform(0, 2 * SECOND)
     lag_check_phase: Distribution = Uniform(0, 15 * SECOND)
     flush_age: Distribution = Uniform(0, 35 * SECOND)
-    queue_age: Distribution = LogNormal(2 * SECOND, 1.0)
     session_us: int = 9 * SECOND
     heartbeat_interval_us: int = 2 * SECOND
     shutdown_patience_us: int = 300 * SECOND
     lag_us: int = 30 * SECOND
-    heartbeat_timeout_us: int = 10 * SECOND
     early_factor: float = 1.0
     early_within_us: int = 600 * SECOND
 
@@ -186,14 +189,9 @@ def _fill(w: list[int], world: World) -> None:
         int(world.unclean_elections),
         int(world.bounces_wait),
     )
-    w[word.MODE] = int(world.zookeeper)
     w[word.SESSION_OVER_US] = world.session_us + _TICK_US
     w[word.LAG_US], w[word.LAG_PERIOD_US] = world.lag_us, world.lag_us // 2
-    w[word.PATIENCE_US] = world.shutdown_patience_us
-    w[word.RETRY_US], w[word.TIMEOUT_343_US] = (
-        world.heartbeat_interval_us,
-        world.heartbeat_timeout_us,
-    )
+    w[word.PATIENCE_US], w[word.RETRY_US] = world.shutdown_patience_us, world.heartbeat_interval_us
     w[DISK_LOST_BELOW] = _below(world.disk_replaced)
     w[TAIL_LOST_BELOW] = _below(world.disk_replaced + world.tail_lost)
     w[SHOCK_LOST_BELOW] = _below(world.shock_tail_lost)
@@ -212,9 +210,7 @@ def _below(share: float) -> int:
 
 def _bound(w: list[int], world: World, longest_of: dict[str, int]) -> None:
     """How long at most an incident takes that meets no other; 0 where nothing is known of it."""
-    ready, level = longest_of["ready"], longest_of["catch_up"]
-    # With ZooKeeper one comes after the other.
-    back = ready + level if world.zookeeper else max(ready, level)
+    back = max(longest_of["ready"], longest_of["catch_up"])
     back += max(longest_of["alter_partition_fast"], longest_of["alter_partition_slow"]) + 1
     gone = max(longest_of["crash_restart"], w[word.SESSION_OVER_US]) + w[word.RETRY_US]
     w[CRASH_BOUND] = gone + back

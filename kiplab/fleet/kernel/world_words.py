@@ -6,7 +6,7 @@ _NAMES = (
     *("crashes", "bounces", "cuts", "failovers", "rack_shocks", "cluster_shocks", "early_crashes"),
     *("crash_restart", "clean_restart", "shutdown", "ready", "catch_up", "cut_lasts"),
     *("failover_lasts", "leader_recovery", "alter_partition_fast", "alter_partition_slow"),
-    *("heartbeat_age", "lag_check_phase", "flush_age", "queue_age"),
+    *("heartbeat_age", "lag_check_phase", "flush_age"),
 )
 TABLES = {name: WORLD_WORDS + place for place, name in enumerate(_NAMES)}
 """Where the start of each table stands; -1 there is no table."""
@@ -20,5 +20,5 @@ WORLD_SIZE = RACK_OF + BROKERS
     CRASHES, BOUNCES, CUTS, FAILOVERS, RACK_SHOCKS, CLUSTER_SHOCKS, EARLY_CRASHES,
     CRASH_RESTART, CLEAN_RESTART, STOPPING, GETTING_READY, CATCHING_UP, CUT_LASTS,
     OUTAGE_LASTS, LEADER_RECOVERY, FAST_REQUEST, SLOW_REQUEST,
-    BEAT_AGE, LOOK_PHASE, FLUSH_AGE, QUEUE_AGE,
+    BEAT_AGE, LOOK_PHASE, FLUSH_AGE,
 ) = TABLES.values()  # fmt: skip

@@ -1,8 +1,8 @@
 """The properties of the fleet: one table of parameters, files of them, points and grids of points.
 
 >>> from kiplab.fleet.parameters import read_study
->>> read_study("small").scenarios[0].mode
-<Mode.KRAFT: 'kraft'>
+>>> read_study("small").scenarios[0].parameters.brokers
+6
 """
 
 from .fleet_study import FleetStudy as FleetStudy

@@ -1,23 +1,19 @@
 """A scenario as the world of the kernel: whole microseconds, and means in place of rates."""
 
-from ...protocol.releases import Mode
-from ..kernel.world import Constant, Exponential, LogNormal, Uniform, World
+from ..kernel.world import Constant, Exponential, LogNormal, Uniform, World, with_mean
 from .parameter_table import Parameters
 from .scenario import Scenario
 from .years import MICROSECONDS_PER_YEAR
 
 _SECOND = 1_000_000
 _LONGEST_US = 1e30
-_PING_AT_LEAST_S = 10.0
-"""ClientCnxn.MAX_SEND_PING_INTERVAL"""
 
 
 def as_world(scenario: Scenario) -> World:
     """What one replica set of that fleet lives in."""
-    p, zookeeper = scenario.parameters, scenario.mode is Mode.ZOOKEEPER
+    p = scenario.parameters
     replaced = p.disk_failures_per_year / p.crashes_per_year if p.crashes_per_year else 0.0
     return World(
-        zookeeper=zookeeper,
         replication_factor=p.replication_factor,
         # Partition.effectiveMinIsr
         min_insync_replicas=min(p.min_insync_replicas, p.replication_factor),
@@ -35,7 +31,7 @@ def as_world(scenario: Scenario) -> World:
         shock_tail_lost=p.shock_tail_lost,
         shock_fate_shared=p.shock_fate_shared,
         crash_restart=LogNormal(_us(p.crash_restart_s), p.crash_restart_sigma),
-        clean_restart=Exponential(_us(p.clean_restart_s)),
+        clean_restart=with_mean(_us(p.clean_restart_s), p.clean_restart_sigma),
         shutdown=Constant(_us(p.shutdown_s)),
         ready=Exponential(_us(p.ready_s)),
         catch_up=Exponential(_us(p.catch_up_s)),
@@ -45,14 +41,12 @@ def as_world(scenario: Scenario) -> World:
         alter_partition_fast=Exponential(_us(p.alter_partition_ms / 1000)),
         alter_partition_slow=Exponential(_us(p.slow_alter_partition_s)),
         alter_partition_slow_share=p.slow_alter_partition_share,
-        heartbeat_age=_between(0, _pinged_s(p) if zookeeper else p.heartbeat_s),
+        heartbeat_age=_between(0, p.heartbeat_s),
         lag_check_phase=_between(0, p.lag_s / 2),
         flush_age=_between(0, p.unflushed_s),
-        queue_age=LogNormal(_us(p.queue_age_s), p.queue_age_sigma),
-        session_us=_us(p.zookeeper_session_s if zookeeper else p.session_s),
+        session_us=_us(p.session_s),
         heartbeat_interval_us=_us(p.heartbeat_s),
         lag_us=_us(p.lag_s),
-        heartbeat_timeout_us=_us(p.heartbeat_timeout_s),
         early_factor=p.early_crash_factor,
         early_within_us=_us(p.early_crash_within_s),
     )
@@ -61,11 +55,6 @@ def as_world(scenario: Scenario) -> World:
 def horizon_us(parameters: Parameters) -> int:
     """How long a replication lasts."""
     return round(parameters.horizon_years * MICROSECONDS_PER_YEAR)
-
-
-def _pinged_s(p: Parameters) -> float:
-    """How often a client of ZooKeeper says that it is there: ClientCnxn.SendThread.run."""
-    return min(p.zookeeper_session_s / 3, _PING_AT_LEAST_S)
 
 
 def _us(seconds: float) -> int:

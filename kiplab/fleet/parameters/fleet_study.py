@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
-from ...protocol.releases import Mode
-from .meaningful_sets import check_kip_set, meaningful
+from ..kernel.feature_sets import FEATURE_SETS
+from .meaningful_sets import check_kip_set
 from .parameter_checks import check_name
 from .parameter_errors import ParameterError
 from .parameter_table import PARAMETERS, Parameters
@@ -20,7 +20,7 @@ from .swept_values import values_of
 
 _FOLDER = files(__package__) / "presets"
 _ENDING = ".toml"
-_KEYS = ("about", "mode", "feature_sets", "kafka", "parameters")
+_KEYS = ("about", "feature_sets", "kafka", "parameters")
 _MOST_POINTS = 10_000
 _AT_LINE = re.compile(r"\s*\(at line (\d+), column \d+\)")
 _AT_END = re.compile(r"\s*\(at end of document\)")
@@ -33,7 +33,6 @@ class FleetStudy(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     about: str
-    mode: Mode
     feature_sets: tuple[str, ...]
     values: tuple[tuple[str, tuple[Any, ...]], ...]
 
@@ -50,9 +49,7 @@ class FleetStudy(msgspec.Struct, frozen=True, kw_only=True):
         """
         points = product(*(several for _, several in self.values))
         every = (Parameters(**dict(zip(dict(self.values), point, strict=True))) for point in points)
-        return tuple(
-            Scenario(mode=self.mode, feature_sets=self.feature_sets, parameters=p) for p in every
-        )
+        return tuple(Scenario(feature_sets=self.feature_sets, parameters=p) for p in every)
 
 
 def presets() -> tuple[str, ...]:
@@ -100,21 +97,19 @@ def study_from(source: str, file: str = "") -> FleetStudy:
 
 
 def study_of(document: Mapping[str, Any]) -> FleetStudy:
-    """The study of what a TOML file holds: about, mode, feature_sets, kafka and parameters.
+    """The study of what a TOML file holds: about, feature_sets, kafka and parameters.
 
     A release in `kafka`, or several, is seen beside the feature sets, or alone if there are none.
     Raises ParameterError with the key for whatever is wrong with it.
     """
     for key in document:
         _check_key(key)
-    mode = _mode(document.get("mode", Mode.KRAFT))
     releases = document.get("kafka", [])
     releases = releases if isinstance(releases, list) else [releases]
-    named = document.get("feature_sets", [] if releases else list(meaningful(mode)))
+    named = document.get("feature_sets", [] if releases else [*FEATURE_SETS])
     named = [*named, *releases] if isinstance(named, list) else named
     study = FleetStudy(
         about=_text("about", document.get("about", "")),
-        mode=mode,
         feature_sets=_feature_sets(named),
         values=_values(document.get("parameters", {})),
     )
@@ -163,14 +158,10 @@ def _as_toml(value: str) -> Any:
 def _check_key(key: str) -> None:
     if key in PARAMETERS:
         raise ParameterError("it stands at the top", allowed="put it below [parameters]", key=key)
+    if key == "mode":
+        allowed = "leave it out, and see kiplab.fleet.zookeeper_rates for ZooKeeper"
+        raise ParameterError("a study has none any more, it is KRaft's", allowed=allowed, key=key)
     check_name(key, _KEYS, "key")
-
-
-def _mode(value: Any) -> Mode:
-    if value not in [*Mode]:
-        allowed = f"a mode is {' or '.join(sorted(Mode))}"
-        raise ParameterError(f"there is no mode {value!r}", allowed=allowed, key="mode")
-    return Mode(value)
 
 
 def _text(key: str, value: Any) -> str:

@@ -81,7 +81,7 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             usual=(3, 200),
             basis=_READ,
             source="4,000 brokers in 100 clusters (LinkedIn 2019).",
-            does="Scales what is counted by broker, such as stale control requests.",
+            does="How widely replica sets are spread, and how many a shock of the cluster takes.",
         ),
     ] = 40
     partitions: Annotated[
@@ -227,9 +227,21 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             usual=(6, 600),
             basis=_ASSUMED,
             source="Rolling tools wait for 12 good checks, 10 s apart (Yelp).",
-            does="From a controlled shutdown to the next process; exponential.",
+            does="From a controlled shutdown to the next process; log-normal.",
         ),
     ] = 120.0
+    clean_restart_sigma: Annotated[
+        float,
+        _A(
+            unit="(log scale)",
+            high=3,
+            usual=(0, 1),
+            basis=_ASSUMED,
+            source="As for crashes; no published distribution.",
+            does="How much planned restarts differ. KIP-380's missed bounces hang on the shortest:"
+            " kiplab.fleet.zookeeper_rates has them for other shapes, too.",
+        ),
+    ] = 0.5
     shutdown_s: Annotated[
         float,
         _A(
@@ -361,7 +373,7 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             usual=(6, 30),
             basis=_RECALLED,
             source="zookeeper.session.timeout.ms: 18 s since 2.5, 6 s before.",
-            does="The same, where ZooKeeper keeps the sessions; its clients ping thrice in one.",
+            does="The same where ZooKeeper keeps the sessions; only for KIP-380's formula.",
         ),
     ] = 18.0
     lag_s: Annotated[

@@ -4,8 +4,7 @@ from hashlib import sha256
 
 import msgspec
 
-from ...protocol.releases import Mode
-from .meaningful_sets import check_kip_set, check_purge
+from .meaningful_sets import check_kip_set
 from .parameter_checks import check_together, checked
 from .parameter_errors import ParameterError
 from .parameter_table import Parameters
@@ -14,12 +13,11 @@ _DIGITS = 16
 
 
 class Scenario(msgspec.Struct, frozen=True, kw_only=True):
-    """A fleet: its mode, the feature sets it is seen under, a value for every parameter.
+    """A fleet: the feature sets it is seen under, a value for every parameter.
 
     Raises ParameterError for what no fleet can be.
     """
 
-    mode: Mode
     feature_sets: tuple[str, ...]
     parameters: Parameters = Parameters()
 
@@ -31,7 +29,6 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
             if name != check_kip_set(name):
                 problem = f"{name!r} is not in order"
                 raise ParameterError(problem, allowed=check_kip_set(name), key="feature_sets")
-            check_purge(name, self.mode)
         values = msgspec.structs.asdict(self.parameters)
         for name, value in values.items():
             checked(name, value)
@@ -42,7 +39,6 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
         """16 hexadecimal digits: the same for equal scenarios, in every process."""
         values = msgspec.structs.asdict(self.parameters)
         columns = {
-            "mode": self.mode,
             "feature_sets": sorted(self.feature_sets),
             "parameters": {name: repr(checked(name, value)) for name, value in values.items()},
         }

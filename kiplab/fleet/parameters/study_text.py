@@ -27,7 +27,6 @@ def parameter_lines() -> Iterator[str]:
 
 def _lines(study: FleetStudy) -> Iterator[str]:
     yield f"about = {_value(study.about)}"
-    yield f"mode = {_value(study.mode)}"
     yield f"feature_sets = {_value([*study.feature_sets])}"
     yield "\n[parameters]"
     for name, several in study.values:

@@ -25,7 +25,7 @@ class FateGroup(StrEnum):
 
 
 _METRICS = {
-    FateGroup.BROKER: ("incidents", "stale_control_request", "stale_metadata_us"),
+    FateGroup.BROKER: ("incidents",),
     FateGroup.PAIR: ("expansions", "stale_join", "stale_join_after_crash", "race_loss", "refused"),
     FateGroup.SET: (
         *("last_replica_loss", "unclean_loss", "all_replicas_gone", "offline"),

@@ -24,7 +24,6 @@ from ...fleet.pipeline.work_orders import FORCED, NAIVE
 from ...fleet.spread.partition_placement import sets_in_use
 from ...fleet.statistics.event_rates import NeverHappens
 from ...fleet.statistics.years_ahead import YEARS, AtLeastOne, at_least_one
-from ...protocol.releases import Mode
 from ..elements.kinds import Scale
 
 DIALS = (
@@ -122,16 +121,13 @@ KIPS = tuple(GUARD_OF)
 class FleetQuestion(msgspec.Struct, frozen=True, kw_only=True):
     """`values` are those of the dials; `metric` is the counted event."""
 
-    mode: Mode
     kips: tuple[str, ...]
     values: tuple[tuple[str, float], ...]
     metric: str
 
 
-def metrics_of(mode: Mode) -> tuple[str, ...]:
-    """The metrics of a mode: events that do harm."""
-    here = {name: counted for name, counted in COUNTED.items() if counted.mode in (None, mode)}
-    return tuple(n for n, counted in here.items() if not counted.is_time and n not in _PLUMBING)
+METRICS = tuple(n for n, counted in COUNTED.items() if not counted.is_time and n not in _PLUMBING)
+"""Events that do harm."""
 
 
 def sets_seen(kips: Sequence[str]) -> tuple[str, ...]:
@@ -165,7 +161,7 @@ def grid_of_question(
 
 def _study(base: FleetStudy, question: FleetQuestion, values: Mapping[str, object]) -> FleetStudy:
     own = {name: several[0] for name, several in base.values}
-    document = {"about": base.about, "mode": question.mode, "parameters": own | dict(values)}
+    document = {"about": base.about, "parameters": own | dict(values)}
     return study_of({**document, "feature_sets": list(sets_seen(question.kips))})
 
 

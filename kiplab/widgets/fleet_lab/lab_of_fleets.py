@@ -18,7 +18,6 @@ from ...fleet.parameters.meaningful_sets import GUARD_OF
 from ...fleet.parameters.parameter_errors import ParameterError
 from ...pages.page_files import AUTO
 from ...protocol.guards import GUARDS
-from ...protocol.releases import Mode
 from .. import still_fallback
 from ..controls.actions import Drawer
 from ..elements.kinds import Container, PlotlyPicture, Style
@@ -31,7 +30,6 @@ from .grid_panel import GridPanel
 WIDTH = 840
 _TITLE = "How often, for a fleet like this?"
 _FIRST = "last_replica_loss"
-_IDS = ("KRaft", Mode.KRAFT), ("ZooKeeper", Mode.ZOOKEEPER)
 
 
 # The same question has the same answer, and is worked out once.
@@ -74,16 +72,14 @@ class FleetLab:
         self.dials[name].turn_to(value)
 
     def look_at(self, metric: str) -> None:
-        """Show another metric. Raises ValueError for one that this mode does not have."""
-        offered = asks.metrics_of(self.mode.value)
-        if metric not in offered:
-            raise ValueError(f"{metric!r} is not one of {', '.join(offered)}")
+        """Show another metric. Raises ValueError for one that there is not."""
+        if metric not in asks.METRICS:
+            raise ValueError(f"{metric!r} is not one of {', '.join(asks.METRICS)}")
         self.metric.value = metric
 
     def reset(self) -> None:
         """Everything as in the study."""
         with self.box.batch():
-            self.mode.value = self.study.mode
             for name, box in self.kips.items():
                 box.value = name in _kips_of(self.study)
             for name, dial in self.dials.items():
@@ -95,7 +91,6 @@ class FleetLab:
     def question(self) -> asks.FleetQuestion:
         """What is asked now."""
         return asks.FleetQuestion(
-            mode=self.mode.value,
             kips=tuple(name for name, box in self.kips.items() if box.value),
             values=tuple((name, dial.value) for name, dial in self.dials.items()),
             metric=self.metric.value,
@@ -127,10 +122,9 @@ class FleetLab:
     # --- parts ----------------------------------------------------------------------------------
 
     def _make_controls(self) -> None:
-        self.mode = dropdown("Mode", _IDS)
-        self.mode.value = self.study.mode
-        self.metric = dropdown("How often", ())
-        self._offer_metrics()
+        metrics = tuple((metric_words(name), name) for name in asks.METRICS)
+        self.metric = dropdown("How often", metrics)
+        self.metric.value = _FIRST
         on = _kips_of(self.study)
         self.kips = {}
         for kip in asks.KIPS:
@@ -151,7 +145,7 @@ class FleetLab:
         whole = Drawer("The whole grid", lambda: None, self.grid.box, tooltip=tooltip)
         self.open_grid = whole.toggle
         self.open_grid.layout = Style(align_self="flex-start", margin="8px 2px 2px")
-        choices = row([self.metric, self.mode, self.as_begun], flex_flow="row wrap")
+        choices = row([self.metric, self.as_begun], flex_flow="row wrap")
         kips = [words("Without any KIP, and with"), *self.kips.values()]
         head = words(f"<b>{escape(_TITLE)}</b> {muted(self.study.about)}")
         self.shown = column([self.note, self.how, self.picture, self.table])
@@ -159,16 +153,10 @@ class FleetLab:
         return column([*parts, whole.toggle, whole.box], width="100%")
 
     def _listen(self) -> None:
-        watch(self.mode, "value", lambda _: self._offer_metrics())
         dials = (dial.slider for dial in self.dials.values())
-        for control in (*dials, *self.kips.values(), self.mode):
+        for control in (*dials, *self.kips.values()):
             watch(control, "value", lambda _: self._ask())
         watch(self.metric, "value", lambda _: self._look())
-
-    def _offer_metrics(self) -> None:
-        metrics, was = asks.metrics_of(self.mode.value), self.metric.value
-        self.metric.options = tuple((metric_words(name), name) for name in metrics)
-        self.metric.value = was if was in metrics else _FIRST
 
     # --- answering ------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 """``python -m tests.fleet.agreement.compare_command``: the long comparison of engine and kernel.
 
 Pair `number` is a random schedule, with ``--races`` one around the race, or with ``--small`` a
-small one, and a feature set of the mode.
+small one, and a feature set.
 It goes on where it stopped: how far it is stands in a file, which is written anew every so often.
 """
 
@@ -16,20 +16,16 @@ from pathlib import Path
 
 import msgspec
 
+from kiplab.fleet.agreement.engine_run import EngineRun
 from kiplab.fleet.agreement.kernel_run import EndlessTraceError
 from kiplab.fleet.agreement.outside_events import OutsideSchedule
-from kiplab.protocol.releases import Mode
 from tests.fleet.agreement import trace_comparison
-from tests.fleet.agreement.compared_sets import COMPARED_IN
-from tests.fleet.agreement.hosted_outside import with_its_controller
 from tests.fleet.agreement.random_outside import racing_schedule, random_schedule
 from tests.fleet.agreement.small_schedules import small_schedules
-from tests.fleet.agreement.trace_comparison import engine_says, in_words, kernel_trace, parting
+from tests.fleet.agreement.trace_comparison import COMPARED, in_words, kernel_trace, parting
 from tests.fleet.agreement.trace_coverage import TraceCoverage, covered
 
 EVERY = 500
-HOSTED = 5
-"""Of so many pairs with ZooKeeper, in one a controller is hit with its broker."""
 ComparedPair = tuple[OutsideSchedule, str]
 
 
@@ -40,7 +36,6 @@ class ComparisonProgress(msgspec.Struct, kw_only=True):
     """
 
     seed: int
-    mode: Mode = Mode.KRAFT
     small: int = 0
     races: bool = False
     next: int = 0
@@ -49,15 +44,14 @@ class ComparisonProgress(msgspec.Struct, kw_only=True):
 
     def is_of(self, other: ComparisonProgress) -> bool:
         """Whether both are about the same pairs."""
-        question = (other.seed, other.mode, other.small, other.races)
-        return (self.seed, self.mode, self.small, self.races) == question
+        question = (other.seed, other.small, other.races)
+        return (self.seed, self.small, self.races) == question
 
     @property
     def sentence(self) -> str:
         """How far it is."""
         which = f"small schedules of up to {self.small} incidents" if self.small else "random"
         which = "races" if self.races else which
-        which += f", {self.mode}"
         left_out = f", {self.endless} of them left out because a leader asks without end"
         return (
             f"{self.next} pairs ({which}, seed {self.seed}) agree{left_out * bool(self.endless)};"
@@ -72,18 +66,17 @@ def _coverage(progress: ComparisonProgress) -> TraceCoverage:
 
 def compare_on(progress: ComparisonProgress, until: int, file: Path | None = None) -> str | None:
     """Compare up to pair `until`; None if all agree, else where the first pair parts, in words."""
-    met, sets = _coverage(progress), COMPARED_IN[progress.mode]
+    met = _coverage(progress)
     for schedule, name in islice(_pairs(progress), max(0, until - progress.next)):
         try:
-            theirs = kernel_trace(schedule, sets[name])
+            theirs = kernel_trace(schedule, COMPARED[name])
         except EndlessTraceError:
             progress.endless += 1
         else:
-            difference = trace_comparison.first_difference(
-                engine_says(schedule, sets[name]), theirs
-            )
+            ours = EngineRun(schedule, COMPARED[name]).run()
+            difference = trace_comparison.first_difference(ours, theirs)
             if difference is not None:
-                found = trace_comparison.TraceParting(schedule, progress.mode, name, *difference)
+                found = trace_comparison.TraceParting(schedule, name, *difference)
                 short = trace_comparison.shrunk(found)
                 return f"pair {progress.next} of seed {progress.seed}: {short.sentence}"
             met.add(covered([(schedule, theirs)]))
@@ -96,28 +89,24 @@ def compare_on(progress: ComparisonProgress, until: int, file: Path | None = Non
 
 def _pairs(progress: ComparisonProgress) -> Iterator[ComparedPair]:
     if progress.small:
-        pairs = product(small_schedules(progress.small), COMPARED_IN[progress.mode])
+        pairs = product(small_schedules(progress.small), COMPARED)
         return islice(pairs, progress.next, None)
     drawn = racing_pair if progress.races else random_pair
-    return (drawn(progress.seed, number, progress.mode) for number in count(progress.next))
+    return (drawn(progress.seed, number) for number in count(progress.next))
 
 
-def racing_pair(seed: int, number: int, mode: Mode) -> ComparedPair:
-    """A schedule in which a stale replica may come to lead; the sets of a mode take turns."""
-    return racing_schedule(seed, number), _turn_of(number, mode)
+def racing_pair(seed: int, number: int) -> ComparedPair:
+    """A schedule in which a stale replica may come to lead; the sets take turns."""
+    return racing_schedule(seed, number), _turn_of(number)
 
 
-def random_pair(seed: int, number: int, mode: Mode) -> ComparedPair:
-    """A random schedule; with ZooKeeper every so often a controller is hit with its broker."""
-    schedule = random_schedule(seed, number)
-    if mode is Mode.ZOOKEEPER and number % HOSTED == 0:
-        schedule = with_its_controller(schedule)
-    return schedule, _turn_of(number, mode)
+def random_pair(seed: int, number: int) -> ComparedPair:
+    """A random schedule."""
+    return random_schedule(seed, number), _turn_of(number)
 
 
-def _turn_of(number: int, mode: Mode) -> str:
-    names = list(COMPARED_IN[mode])
-    return names[number % len(names)]
+def _turn_of(number: int) -> str:
+    return [*COMPARED][number % len(COMPARED)]
 
 
 def _keep(progress: ComparisonProgress, met: TraceCoverage, file: Path | None) -> None:
@@ -133,13 +122,11 @@ def _keep(progress: ComparisonProgress, met: TraceCoverage, file: Path | None) -
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command: 1 where a pair parts, 2 for what is no schedule, no set or no file of it."""
     options = _parser().parse_args(arguments)
-    mode = Mode(options.mode)
-    if options.set not in COMPARED_IN[mode]:
-        names = ", ".join(COMPARED_IN[mode])
-        print(f"--set {options.set}: with --mode {mode} the sets are {names}", file=sys.stderr)
+    if options.set not in COMPARED:
+        print(f"--set {options.set}: the sets are {', '.join(COMPARED)}", file=sys.stderr)
         return 2
     try:
-        sentence = _compare_one(options, mode) if options.schedule else _compare_many(options, mode)
+        sentence = _compare_one(options) if options.schedule else _compare_many(options)
     except (msgspec.MsgspecError, OSError) as problem:
         print(f"{options.schedule or options.file}: {problem}", file=sys.stderr)
         return 2
@@ -153,7 +140,6 @@ def _parser() -> argparse.ArgumentParser:
         prog=f"python -m {trace_comparison.COMMAND}",
         description="Schedules through engine and kernel.",
     )
-    parser.add_argument("--mode", choices=list(Mode), default=Mode.KRAFT, help="who keeps metadata")
     parser.add_argument("--count", type=int, default=5_000, help="pairs in all")
     parser.add_argument("--seed", type=int, default=0, help="of random schedules")
     which = parser.add_mutually_exclusive_group()
@@ -172,10 +158,8 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _compare_many(options: argparse.Namespace, mode: Mode) -> str | None:
-    begun = ComparisonProgress(
-        seed=options.seed, mode=mode, small=options.small, races=options.races
-    )
+def _compare_many(options: argparse.Namespace) -> str | None:
+    begun = ComparisonProgress(seed=options.seed, small=options.small, races=options.races)
     progress = begun
     if options.file.exists():
         kept = msgspec.json.decode(options.file.read_bytes(), type=ComparisonProgress)
@@ -186,13 +170,12 @@ def _compare_many(options: argparse.Namespace, mode: Mode) -> str | None:
     return sentence
 
 
-def _compare_one(options: argparse.Namespace, mode: Mode) -> str | None:
+def _compare_one(options: argparse.Namespace) -> str | None:
     """The engine's trace, line by line, and where the kernel parts from it."""
     schedule = msgspec.json.decode(options.schedule, type=OutsideSchedule)
-    features = COMPARED_IN[mode][options.set]
-    for line in engine_says(schedule, features):
+    for line in EngineRun(schedule, COMPARED[options.set]).run():
         print(in_words(line))
-    found = parting(schedule, options.set, kernel_trace, mode)
+    found = parting(schedule, options.set, kernel_trace)
     return None if found is None else found.sentence
 
 

@@ -11,11 +11,19 @@ from kiplab.fleet.agreement.engine_run import EngineRun
 from kiplab.fleet.agreement.kernel_run import kernel_run
 from kiplab.fleet.agreement.outside_events import Outside, OutsideSchedule
 from kiplab.fleet.agreement.trace_lines import Trace, TracedState, TraceLine
-from kiplab.fleet.agreement.zookeeper_run import ZooKeeperRun
-from kiplab.protocol.features import Features
-from kiplab.protocol.releases import Mode
-from tests.fleet.agreement.compared_sets import COMPARED_IN
-from tests.fleet.agreement.hosted_outside import is_whole
+from kiplab.fleet.kernel.feature_sets import FEATURE_SETS, features_of
+from kiplab.protocol.features import Features, parse_features
+
+COMPARED: dict[str, Features] = {
+    **{name: features_of(name) for name in FEATURE_SETS},
+    "later": parse_features(
+        "3.5", off=("631.one-live-incarnation",), on=("kafka-12670", "966", "kafka-15021")
+    ),
+    "as 3.5": parse_features("3.5"),
+}
+"""What kernel and engine are compared under: the sets of the fleet, later rules that count for the
+high watermark, and 3.5 as it is. Every guard is on in some, and most are off in others.
+"""
 
 COMMAND = "tests.fleet.agreement.compare_command"
 NO_BEAT = -1
@@ -24,11 +32,10 @@ TraceOf = Callable[[OutsideSchedule, Features], Trace]
 
 class TraceParting(msgspec.Struct, frozen=True):
     """The first line of the traces that differs, under the feature set `name` of those that are
-    compared in `mode`; None where one of them has ended.
+    compared; None where one of them has ended.
     """
 
     schedule: OutsideSchedule
-    mode: Mode
     name: str
     line: int
     engine: TraceLine | None
@@ -44,7 +51,7 @@ class TraceParting(msgspec.Struct, frozen=True):
     def again(self) -> str:
         """The command that compares this schedule once more."""
         schedule, name = shlex.quote(to_json(self.schedule)), shlex.quote(self.name)
-        return f"python -m {COMMAND} --mode {self.mode} --set {name} --schedule {schedule}"
+        return f"python -m {COMMAND} --set {name} --schedule {schedule}"
 
 
 def _words(line: TraceLine | None) -> str:
@@ -85,24 +92,18 @@ def kernel_trace(
     return kernel_run(schedule, features, compiled=compiled, without=without).trace
 
 
-def engine_says(schedule: OutsideSchedule, features: Features) -> Trace:
-    """What the engine makes of it, in the mode of `features`."""
-    says = ZooKeeperRun if features.mode is Mode.ZOOKEEPER else EngineRun
-    return says(schedule, features).run()
-
-
 def parting(
-    schedule: OutsideSchedule, name: str, kernel: TraceOf = kernel_trace, mode: Mode = Mode.KRAFT
+    schedule: OutsideSchedule, name: str, kernel: TraceOf = kernel_trace
 ) -> TraceParting | None:
-    """Where the two part under a set that is compared in `mode`, or None: every state of the
-    partition, every refusal, loss and stale join.
+    """Where the two part under a set that is compared, or None: every state of the partition, every
+    refusal, loss and stale join.
 
     Raises EndlessTraceError as `kernel_trace` does, before the engine has to do all that.
     """
-    features = COMPARED_IN[mode][name]
+    features = COMPARED[name]
     theirs = kernel(schedule, features)
-    difference = first_difference(engine_says(schedule, features), theirs)
-    return None if difference is None else TraceParting(schedule, mode, name, *difference)
+    difference = first_difference(EngineRun(schedule, features).run(), theirs)
+    return None if difference is None else TraceParting(schedule, name, *difference)
 
 
 def first_difference(
@@ -120,8 +121,8 @@ def shrunk(trace_parting: TraceParting, kernel: TraceOf = kernel_trace) -> Trace
     tried = True
     while tried:
         tried = False
-        for schedule in filter(is_whole, _smaller(trace_parting.schedule)):
-            smaller = parting(schedule, trace_parting.name, kernel, trace_parting.mode)
+        for schedule in _smaller(trace_parting.schedule):
+            smaller = parting(schedule, trace_parting.name, kernel)
             if smaller is not None:
                 trace_parting, tried = smaller, True
                 break

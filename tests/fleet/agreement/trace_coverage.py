@@ -11,7 +11,6 @@ from kiplab.fleet.agreement.kernel_run import FIRST_LEADER_EPOCH, FIRST_PARTITIO
 from kiplab.fleet.agreement.outside_events import OutsideSchedule
 from kiplab.fleet.agreement.trace_lines import NOBODY, Trace, TracedState
 from kiplab.protocol.guards import GUARDS
-from kiplab.protocol.releases import Mode
 
 _STEPS = {
     "grows": ("stays", "stays, recovery ends", "changes"),
@@ -26,14 +25,7 @@ _STEPS = {
         *("comes, still recovering", "changes, still recovering"),
     ),
 }
-_IN_BOTH = frozenset(f"ISR {isr}, leader {led}" for isr, each in _STEPS.items() for led in each)
-TRANSITIONS = {
-    Mode.KRAFT: _IN_BOTH,
-    # Nobody is elected on account of what a leader asks for; and up to 2.6 an unclean election
-    # begins no recovery.
-    Mode.ZOOKEEPER: _IN_BOTH - {"ISR grows, leader changes"}
-    | {"ISR is another, leader comes", "ISR is another, leader changes"},
-}
+TRANSITIONS = frozenset(f"ISR {isr}, leader {led}" for isr, each in _STEPS.items() for led in each)
 """Every way in which one state of the partition can follow another; a comparison meets them all."""
 
 

@@ -1,5 +1,8 @@
 """Forced windows at base rates; tests/fleet/referees holds them to the exact chain."""
 
+from math import exp
+from statistics import NormalDist, fmean
+
 import pytest
 from msgspec.structs import replace
 
@@ -49,6 +52,27 @@ def test_ten_thousand_samples_are_within_ten_percent_at_base_without_an_alarm(
 def test_lognormal_restarts_leave_far_less_to_841_alone_than_exponential_ones() -> None:
     real = weighed(forced_rates(BASE, NOT_FENCED, seed=3)[STALE_JOIN_AFTER_CRASH])
     assert real.rate < 0.1 * yearly_rates(BASE, NOT_FENCED)[STALE_JOIN_AFTER_CRASH]
+
+
+def joins_of_stops(kips: frozenset[str]) -> float:
+    """A leader that stops is asked for once more, and gone when a slow AlterPartition is read;
+    KIP-903 refuses it once the broker is back.
+    """
+    read, sigma = BASE.slow_alter_partition_s, BASE.clean_restart_sigma
+    by_sd = (NormalDist().inv_cdf((n + 0.5) / 1000) for n in range(1000))
+    back = [BASE.clean_restart_s * exp(sigma * z - sigma**2 / 2) for z in by_sd]
+    still_away = 1 - fmean(exp(-s / read) for s in back) if kips == EPOCHS else 1.0
+    late = BASE.slow_alter_partition_share * exp(-BASE.shutdown_s / read)
+    return BASE.bounces_per_year * late * still_away
+
+
+@pytest.mark.parametrize("kips", [NEITHER, EPOCHS], ids=["none", "903"])
+def test_without_841_most_stale_joins_are_of_leaders_that_stopped(kips: frozenset[str]) -> None:
+    rates = forced_rates(BASE, kips, seed=3)
+    every, crashed = (weighed(rates[name]) for name in (STALE_JOIN, STALE_JOIN_AFTER_CRASH))
+    stopped = joins_of_stops(kips)
+    assert every.rate == pytest.approx(crashed.rate + stopped, rel=0.01)
+    assert crashed.rate < 1e-4 * every.rate
 
 
 def test_841_does_not_ask_for_a_leader_that_stops() -> None:

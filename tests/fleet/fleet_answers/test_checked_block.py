@@ -16,11 +16,10 @@ from kiplab.fleet.parameters import Parameters, Scenario
 from kiplab.fleet.pipeline import FleetOrder, code_version
 from kiplab.fleet.pipeline.code_version import sources_of
 from kiplab.fleet.pipeline.work_orders import METHODS
-from kiplab.protocol.releases import Mode
 
 SETS = ("none", "841")
 ORDER = FleetOrder(
-    scenario=Scenario(mode=Mode.KRAFT, feature_sets=SETS, parameters=Parameters(horizon_years=0.1)),
+    scenario=Scenario(feature_sets=SETS, parameters=Parameters(horizon_years=0.1)),
     study_seed=3,
     block=0,
     first=0,

@@ -225,6 +225,7 @@ def test_the_text_names_every_feature_set_and_never_a_bare_zero(
     assert "crashes_per_year = 40.0" in text
     chance = "at least one committed_loss in all clusters of the study, within 1, 5, 10 years"
     assert text.count(chance) == 2
+    assert text.count("with ZooKeeper instead of KRaft, by formula") == 2
     assert " 0 " not in text.replace(" 0 (", "")
 
 

@@ -11,15 +11,14 @@ from kiplab.fleet.estimators.forced_windows import METRICS as FORCED_METRICS
 from kiplab.fleet.estimators.forced_windows import forced_rates
 from kiplab.fleet.fleet_answers.counted_metrics import COUNTED, counted_in
 from kiplab.fleet.fleet_answers.never_rules import NEVER_RULES, NeverRule, kips_of, never_in
+from kiplab.fleet.kernel.feature_sets import FEATURE_SETS
 from kiplab.fleet.kernel.simulation import METRIC_NAMES, Counts, simulate
 from kiplab.fleet.parameters import Parameters, Scenario
 from kiplab.fleet.parameters.as_world import as_world, horizon_us
-from kiplab.fleet.parameters.meaningful_sets import kip_sets
 from kiplab.fleet.pipeline.work_orders import FORCED, NAIVE
 from kiplab.fleet.statistics.block_means import WeighedRate
-from kiplab.protocol.releases import Mode
 
-SETS = tuple(one.name for one in kip_sets(Mode.KRAFT))
+SETS = FEATURE_SETS
 OFTEN = Parameters(
     horizon_years=1.0,
     crashes_per_year=400.0,
@@ -32,7 +31,6 @@ OFTEN = Parameters(
     cluster_shocks_per_year=50.0,
     controller_failovers_per_year=200.0,
     clean_restart_s=5.0,
-    queue_age_s=10.0,
     unclean_elections=True,
     replication_factor=3,
     min_insync_replicas=2,
@@ -44,15 +42,12 @@ WORLDS = {
     "one replica": replace(OFTEN, replication_factor=1, min_insync_replicas=1),
     "clean elections": replace(OFTEN, unclean_elections=False),
     "no shocks": replace(OFTEN, rack_shocks_per_year=0.0, cluster_shocks_per_year=0.0),
-    "no planned restarts": replace(OFTEN, bounces_per_year=0.0),
-    "no cuts": replace(OFTEN, network_cuts_per_year=0.0),
 }
-POINTS = tuple(product(Mode, WORLDS))
 
 
 @cache
-def lived(mode: Mode, world: str) -> tuple[Scenario, Counts]:
-    scenario = Scenario(mode=mode, feature_sets=SETS, parameters=WORLDS[world])
+def lived(world: str) -> tuple[Scenario, Counts]:
+    scenario = Scenario(feature_sets=SETS, parameters=WORLDS[world])
     counts = simulate(
         as_world(scenario),
         seed=5,
@@ -71,9 +66,9 @@ def test_every_metric_of_the_kernel_and_of_forced_samples_is_described() -> None
     assert all(one.is_time == name.endswith("_us") for name, one in COUNTED.items())
 
 
-@pytest.mark.parametrize(("mode", "world"), POINTS)
-def test_what_cannot_happen_is_never_seen(mode: Mode, world: str) -> None:
-    scenario, counts = lived(mode, world)
+@pytest.mark.parametrize("world", WORLDS)
+def test_what_cannot_happen_is_never_seen(world: str) -> None:
+    scenario, counts = lived(world)
     for features, metric in product(SETS, METRIC_NAMES):
         never = never_in(scenario, features, metric)
         seen = counts.total(features, metric)
@@ -82,7 +77,7 @@ def test_what_cannot_happen_is_never_seen(mode: Mode, world: str) -> None:
 
 @pytest.mark.parametrize("rule", NEVER_RULES, ids=lambda rule: rule.because)
 def test_each_rule_holds_somewhere_and_elsewhere_it_does_happen(rule: NeverRule) -> None:
-    points = [(lived(*point), features) for point in POINTS for features in SETS]
+    points = [(lived(world), features) for world in WORLDS for features in SETS]
     held = [counts for (s, counts), f in points if rule.holds(s, kips_of(f))]
     assert held, "try it in a world of WORLDS"
     for metric in {*rule.metrics} - {*FORCED_METRICS}:
@@ -93,28 +88,13 @@ def test_each_rule_holds_somewhere_and_elsewhere_it_does_happen(rule: NeverRule)
 @pytest.mark.parametrize("features", SETS)
 def test_forced_windows_call_the_same_impossible(features: str) -> None:
     base = Parameters()
-    scenario = Scenario(mode=Mode.KRAFT, feature_sets=SETS, parameters=base)
+    scenario = Scenario(feature_sets=SETS, parameters=base)
     found = forced_rates(base, kips_of(features), seed=1, blocks=30, samples=5)
     for metric, rate in found.items():
         said = never_in(scenario, features, metric)
         assert isinstance(rate, WeighedRate) if said is None else said == rate
 
 
-def test_with_zookeeper_a_row_says_how_far_its_replica_set_is_simplified() -> None:
-    said = counted_in("offline", Mode.ZOOKEEPER, NAIVE)
-    assert "ZooKeeper's own replica set, of Kafka 2.7 to 3.2" in said
-    assert "simplified as" in said
-    assert "simplified" not in counted_in("stale_metadata_us", Mode.ZOOKEEPER, NAIVE)
-    assert "simplified" not in counted_in("offline", Mode.KRAFT, NAIVE)
-
-
 def test_what_is_counted_coarsely_says_so() -> None:
-    cut = counted_in("stale_metadata_us", Mode.ZOOKEEPER, NAIVE)
-    assert "amid a cut is counted as if the cut were alone" in cut
-    assert "is not counted" in counted_in("recovery_us", Mode.KRAFT, NAIVE)
-    assert "without cuts, shocks and failovers" in counted_in("race_loss", Mode.KRAFT, FORCED)
-
-
-def test_with_zookeeper_the_kips_of_kraft_make_nothing_impossible() -> None:
-    scenario = Scenario(mode=Mode.ZOOKEEPER, feature_sets=SETS, parameters=OFTEN)
-    assert never_in(scenario, "841+903", "stale_join") is None
+    assert "is not counted" in counted_in("recovery_us", NAIVE)
+    assert "without cuts, shocks and failovers" in counted_in("race_loss", FORCED)

@@ -15,7 +15,6 @@ from kiplab.fleet.fleet_answers.forced_scenarios import forced_metrics, forced_w
 from kiplab.fleet.fleet_answers.quick_estimate import changed
 from kiplab.fleet.statistics.block_means import WeighedRate
 from kiplab.fleet.statistics.event_rates import NeverHappens, NeverSeen, SeenRate
-from kiplab.protocol.releases import Mode
 from tests.repeated import in_long
 
 
@@ -96,23 +95,6 @@ def test_a_sweep_has_a_row_for_each_point_with_its_value() -> None:
     assert all(isinstance(rate, WeighedRate) for rate in rates)
     low, high = (rate.rate for rate in rates if isinstance(rate, WeighedRate))
     assert high == pytest.approx(10 * low, rel=0.01)
-
-
-def test_with_zookeeper_its_own_two_metrics_are_counted() -> None:
-    study = replace(fleet.read_study("small"), mode=Mode.ZOOKEEPER, feature_sets=("none", "380"))
-    found = fleet.estimate(study, clean_restart_s=5.0)
-    assert isinstance(found.row("none", "stale_control_request").found, SeenRate)
-    assert isinstance(found.row("380", "stale_control_request").found, NeverHappens)
-
-
-def test_whoever_purges_the_isr_is_sampled_and_labelled_and_never_forced() -> None:
-    sets = ("841", "841+purge_on_register", "841+903+purge_on_register")
-    study = replace(fleet.read_study("small"), feature_sets=sets)
-    found = fleet.estimate(study, crash_restart_s=5.0)
-    methods = {name: {row.method for row in found.rows if row.features == name} for name in sets}
-    assert methods == {sets[0]: {"naive", "forced"}, sets[1]: {"naive"}, sets[2]: {"naive"}}
-    assert {row.label for row in found.rows if row.features in sets[1:]} == {"counterfactual"}
-    assert isinstance(found.row(sets[2], "stale_join").found, NeverHappens)
 
 
 def test_a_wrong_parameter_is_named_with_what_there_is() -> None:

@@ -15,12 +15,11 @@ from kiplab.fleet.pipeline import FleetOrder, Partial
 from kiplab.fleet.pipeline.work_orders import METHODS
 from kiplab.fleet.spread import SIZED
 from kiplab.fleet.statistics.block_means import Weights
-from kiplab.protocol.releases import Mode
 
 OFTEN = Parameters(
     crashes_per_year=50.0, bounces_per_year=100.0, slow_alter_partition_share=0.2, horizon_years=2.0
 )
-SCENARIO = Scenario(mode=Mode.KRAFT, feature_sets=("none", "841", "841+903"), parameters=OFTEN)
+SCENARIO = Scenario(feature_sets=("none", "841", "841+903"), parameters=OFTEN)
 ORDER = FleetOrder(
     scenario=SCENARIO, study_seed=3, block=0, first=0, last=12, feature_sets=SCENARIO.feature_sets
 )

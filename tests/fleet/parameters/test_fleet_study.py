@@ -32,7 +32,7 @@ def test_a_preset_is_read_and_reads_back_from_what_is_written(name: str) -> None
 def test_an_empty_file_is_the_defaults() -> None:
     (scenario,) = study_from("").scenarios
     assert scenario.parameters.crashes_per_year == 1
-    assert scenario.mode == "kraft"
+    assert "841+903" in scenario.feature_sets
 
 
 def test_a_list_is_a_sweep_and_several_sweeps_are_a_grid() -> None:
@@ -90,11 +90,12 @@ WRONG = {
     "[parameters]\nrack_shocks_per_year = {from = 0, to = 1, steps = 3, scale = 'log'}":
     "rack_shocks_per_year: a log scale cannot reach 0; begin above 0, or take the linear scale",
     "lag_s = 30": "f.toml:1: lag_s: it stands at the top; put it below [parameters]",
-    "mood = 'kraft'": "f.toml:1: mood: there is no such key; did you mean mode?",
-    "mode = 'raft'": "f.toml:1: mode: there is no mode 'raft'; a mode is kraft or zookeeper",
+    "abut = 'us'": "f.toml:1: abut: there is no such key; did you mean about?",
+    "mode = 'kraft'": "f.toml:1: mode: a study has none any more, it is KRaft's; leave it out, and",
     "about = 3": "f.toml:1: about: 3 is no text; put it in quotes",
     "feature_sets = '841'": "f.toml:1: feature_sets: '841' is no list of names; as in",
-    "feature_sets = ['leaders_write_isr']": "f.toml:1: feature_sets: leaders_write_isr (",
+    "feature_sets = ['380']": "there is no feature set '380': KIP-380 and KIP-343 are of ZooKeeper",
+    "feature_sets = ['841+purge_on_register']": "no Kafka purges the ISR on registration",
     "feature_sets = ['842']": "f.toml:1: feature_sets: there is no feature set '842'; none, or",
     "parameters = 3": "f.toml:1: parameters: 3 is no table",
     "[parameters]\nreplication_factor = 3\nbrokers = 2": "f.toml:2: replication_factor: 3 is more"

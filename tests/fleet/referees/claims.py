@@ -32,7 +32,6 @@ from kiplab.fleet.estimators.window_draws import real_draws
 from kiplab.fleet.kernel.world import SECOND, YEAR, Constant, Exponential, Uniform, World
 from kiplab.fleet.parameters import Parameters
 from kiplab.fleet.parameters.years import SECONDS_PER_YEAR
-from kiplab.protocol.releases import Mode
 from tests.fleet.referees.compared import (
     BOTH,
     QUIET,
@@ -55,8 +54,6 @@ from tests.fleet.referees.exact_chains import (
 )
 
 CHAIN, FORMULA, NAIVE = "exact chain", "closed form", "naive, accelerated"
-USUAL = {Mode.KRAFT: BOTH, Mode.ZOOKEEPER: "none"}
-"""The feature set in which no stale replica joins, or as much of it as the mode knows."""
 NOTICED = SECOND // 100
 AT_ONCE = World(
     session_us=NOTICED,
@@ -72,12 +69,8 @@ AT_ONCE = World(
     flush_age=Constant(40 * SECOND),
 )
 """Where delays that a chain lacks are tiny."""
-STANDING = (
-    *((Mode.KRAFT, 1, 20_000, 20), (Mode.KRAFT, 2, 20_000, 8), (Mode.KRAFT, 3, 50_000, 4)),
-    *((Mode.KRAFT, 4, 100_000, 1), (Mode.KRAFT, 5, 150_000, 1)),
-    *((Mode.ZOOKEEPER, 2, 20_000, 8), (Mode.ZOOKEEPER, 3, 50_000, 4)),
-)
-"""Mode, replicas, crashes a year of each, years."""
+STANDING = ((1, 20_000, 20), (2, 20_000, 8), (3, 50_000, 4), (4, 100_000, 1), (5, 150_000, 1))
+"""Replicas, crashes a year of each, years."""
 SETS = {"none": frozenset[str](), "841": frozenset({"841"}), "903": frozenset({"903"})}
 RACE = (STALE_JOIN_AFTER_CRASH, RACE_LOSS, LAST_REPLICA_LOSS)
 SOONER = replace(QUIET, crashes_per_year=40.0, slow_alter_partition_share=0.3)
@@ -94,11 +87,10 @@ LOOPING = replace(ALL_SLOW, crashes_per_year=100.0, early_crash_factor=20.0)
 def claims(effort: float = 1.0) -> Iterator[Claim]:
     """Years, and weighted samples, in proportion to `effort`: 1 takes a core about a minute."""
     samples = max(500, round(2_000 * effort))
-    for mode, replicas, crashes, years in STANDING:
-        yield from _last_standing(mode, replicas, crashes, years * effort)
-    for mode in Mode:
-        yield from _unclean(mode, 2_000 * effort)
-        yield from _shocks(mode, 2_000 * effort)
+    for replicas, crashes, years in STANDING:
+        yield from _last_standing(replicas, crashes, years * effort)
+    yield from _unclean(2_000 * effort)
+    yield from _shocks(2_000 * effort)
     yield from _at_base(200_000 * effort)
     yield from _short_of_replicas(100 * effort)
     yield from _race_by_the_chain(samples)
@@ -112,15 +104,13 @@ def claims(effort: float = 1.0) -> Iterator[Claim]:
 # --- the kernel -----------------------------------------------------------------------------------
 
 
-def _last_standing(mode: Mode, replicas: int, crashes: int, years: float) -> Iterator[Claim]:
+def _last_standing(replicas: int, crashes: int, years: float) -> Iterator[Claim]:
     repair, tails, disks, least = 60 * SECOND, 0.2, 0.1, 2 if replicas > 2 else 1
-    # With ZooKeeper a leader without followers tries three times, which the chain leaves out.
-    bounces = crashes // 2 if mode is Mode.KRAFT else 0
-    world, back = replace(AT_ONCE, zookeeper=mode is Mode.ZOOKEEPER), Exponential(repair)
-    world = replace(world, replication_factor=replicas, min_insync_replicas=least)
+    bounces, back = crashes // 2, Exponential(repair)
+    world = replace(AT_ONCE, replication_factor=replicas, min_insync_replicas=least)
     world = replace(world, tail_lost=tails, disk_replaced=disks, crash_mean_us=YEAR // crashes)
     world = replace(world, crash_restart=back, clean_restart=back)
-    world = replace(world, bounce_mean_us=YEAR // bounces if bounces else 0)
+    world = replace(world, bounce_mean_us=YEAR // bounces)
     rates = StandingRates(replicas, crashes, bounces, restart=YEAR / repair, lost=tails + disks)
     exact = standing_rates(rates, least)
     if least > 1:
@@ -131,30 +121,27 @@ def _last_standing(mode: Mode, replicas: int, crashes: int, years: float) -> Ite
         del exact["under_min_us"]
     # Each is missed that much less long, and may meet another before it is noticed.
     margin = replicas * NOTICED * (1 / repair + crashes / YEAR)
-    counts, features = lived(world, (USUAL[mode],), years), USUAL[mode]
+    counts = lived(world, (BOTH,), years)
     regime = f"{replicas} replicas, {crashes:,} crashes a year"
     for metric, expected in exact.items():
-        ours = yearly(counts, features, metric)
-        yield Claim(metric, features, CHAIN, regime, ours, certain(expected), margin, mode)
+        ours = yearly(counts, BOTH, metric)
+        yield Claim(metric, BOTH, CHAIN, regime, ours, certain(expected), margin)
 
 
-def _unclean(mode: Mode, years: float) -> Iterator[Claim]:
+def _unclean(years: float) -> Iterator[Claim]:
     crashes, repair, level, recovery = 500, 420 * SECOND, 180 * SECOND, SECOND
-    world = replace(AT_ONCE, zookeeper=mode is Mode.ZOOKEEPER, unclean_elections=True)
+    world = replace(AT_ONCE, unclean_elections=True)
     world = replace(world, crash_mean_us=YEAR // crashes, bounce_mean_us=0, tail_lost=0.0)
     world = replace(world, crash_restart=Exponential(repair), catch_up=Exponential(level))
     world = replace(world, leader_recovery=Exponential(recovery))
     rates = UncleanRates(crash=crashes, restart=YEAR / repair, level=YEAR / level)
-    with_704 = "704" if USUAL[mode] == "none" else f"{USUAL[mode]}+704"
     # Who has caught up while its leader recovers joins with the end of that: the chain begins anew.
-    for features, recovered, more in (
-        (USUAL[mode], 0.0, 0.0),
-        (with_704, YEAR / recovery, recovery / level),
-    ):
+    often = YEAR / recovery
+    for features, recovered, more in ((BOTH, 0.0, 0.0), (f"{BOTH}+704", often, recovery / level)):
         counts, margin = lived(world, (features,), years), 2 * NOTICED / level + more
         for metric, expected in unclean_rates(replace(rates, recovered=recovered)).items():
             ours, theirs = yearly(counts, features, metric), certain(expected)
-            yield Claim(metric, features, CHAIN, "unclean", ours, theirs, margin, mode)
+            yield Claim(metric, features, CHAIN, "unclean", ours, theirs, margin)
 
 
 def _at_base(years: float) -> Iterator[Claim]:
@@ -195,19 +182,19 @@ def _short_of_replicas(years: float) -> Iterator[Claim]:
     yield Claim(LAST_REPLICA_LOSS, BOTH, FORMULA, "two must be in sync", ours, theirs, margin)
 
 
-def _shocks(mode: Mode, years: float) -> Iterator[Claim]:
+def _shocks(years: float) -> Iterator[Claim]:
     cluster, rack, lost = 20.0, 20.0, 0.5
     for racks in (3, 1):
         p = replace(QUIET, replication_factor=3, racks=racks, shock_tail_lost=lost)
         p = replace(p, crashes_per_year=0.0, bounces_per_year=0.0, cluster_shocks_per_year=cluster)
         p = replace(p, rack_shocks_per_year=rack if racks == 1 else 0.0)
-        often, features = cluster + rack * (racks == 1), USUAL[mode]
-        counts = lived(world_of(p, mode), (features,), years)
+        often = cluster + rack * (racks == 1)
+        counts = lived(world_of(p), (BOTH,), years)
         # The next shock may come while they are away.
         margin, theirs = often * away_s(p) / SECONDS_PER_YEAR, certain(often * lost)
         for metric in ("shock_loss", "committed_loss"):
-            ours, regime = yearly(counts, features, metric), f"shocks of {racks} racks"
-            yield Claim(metric, features, FORMULA, regime, ours, theirs, margin, mode)
+            ours, regime = yearly(counts, BOTH, metric), f"shocks of {racks} racks"
+            yield Claim(metric, BOTH, FORMULA, regime, ours, theirs, margin)
 
 
 # --- what is forced -------------------------------------------------------------------------------

@@ -11,7 +11,6 @@ from kiplab.fleet.parameters.as_world import as_world
 from kiplab.fleet.statistics.block_means import Weights, alarms, block_mean
 from kiplab.fleet.statistics.event_rates import poisson_interval
 from kiplab.fleet.statistics.intervals import Interval
-from kiplab.protocol.releases import Mode
 
 BLOCKS, SEED, FEW = 40, 20_130, 1_000
 """FEW events are bounded as Poisson's: they are too rare to meet each other."""
@@ -41,11 +40,10 @@ class Claim(NamedTuple):
     ours: Number
     theirs: Number
     margin: float = 0.0
-    mode: Mode = Mode.KRAFT
 
 
-def world_of(p: Parameters, mode: Mode = Mode.KRAFT) -> World:
-    return as_world(Scenario(mode=mode, feature_sets=("none",), parameters=p))
+def world_of(p: Parameters) -> World:
+    return as_world(Scenario(feature_sets=("none",), parameters=p))
 
 
 def certain(value: float) -> Number:
@@ -99,6 +97,6 @@ def judged(claim: Claim, confidence: float) -> tuple[bool, bool, str]:
     """Whether the two agree, whether both saw it happen, and a sentence."""
     ours, theirs = claim.ours(confidence), claim.theirs(confidence)
     low, high = theirs.low * (1 - claim.margin), theirs.high * (1 + claim.margin)
-    words = f"{claim.metric} under {claim.features} ({claim.mode}, {claim.regime}): {ours} here,"
+    words = f"{claim.metric} under {claim.features} ({claim.regime}): {ours} here,"
     agrees = ours.low <= high and ours.high >= low
     return agrees, min(ours.low, theirs.low) > 0, f"{words} {theirs} by {claim.referee}"

@@ -5,14 +5,10 @@ from functools import cache
 import pytest
 
 from kiplab.fleet.fleet_answers.counted_metrics import COUNTED, who_checks
-from kiplab.fleet.fleet_answers.never_rules import NEVER_RULES
-from kiplab.fleet.kernel.simulation import METRIC_NAMES
 from kiplab.fleet.statistics.block_means import Weights
 from kiplab.fleet.statistics.intervals import Interval
-from kiplab.protocol.releases import Mode
 from tests.fleet.referees.claims import claims
 from tests.fleet.referees.compared import BLOCKS, Claim, certain, judged, weighed_blocks
-from tests.fleet.test_late_controllers import COUNTED_ALONE
 from tests.fleet.test_racing_schedules import COUNTED_IN_TRACES
 from tests.made_pages import ROOT, holds_as_made
 from tests.repeated import in_long
@@ -37,30 +33,21 @@ def test_everybody_agrees(effort: float) -> None:
     assert not parted, "\n".join(["these metrics are not what their referees say:", *parted])
 
 
-@pytest.mark.parametrize("mode", Mode)
-def test_every_metric_that_can_happen_in_a_mode_was_seen_to(mode: Mode) -> None:
-    mine = {claim: seen for claim, (_, seen, _) in verdicts(SMALL).items() if claim.mode is mode}
-    happened = {claim.metric for claim, seen in mine.items() if seen}
-    happened |= COUNTED_IN_TRACES | COUNTED_ALONE
-    can = {metric for metric, words in who_checks(mode).items() if "never" not in words}
-    assert can - happened == set()
-    assert len({claim[:4] for claim in mine}) == len(mine), "a comparison is made twice"
+def test_every_metric_was_seen_to_happen() -> None:
+    happened = {claim.metric for claim, (_, seen, _) in verdicts(SMALL).items() if seen}
+    assert COUNTED.keys() == who_checks().keys() == happened | COUNTED_IN_TRACES
+    assert len({claim[:4] for claim in verdicts(SMALL)}) == len(verdicts(SMALL)), "made twice"
 
 
-def _words(metric: str, mode: Mode) -> str:
-    referees = [claim.referee for claim in claims() if (claim.metric, claim.mode) == (metric, mode)]
-    counts = COUNTED_IN_TRACES | (COUNTED_ALONE if mode is Mode.ZOOKEEPER else set())
-    referees += ["engine"] if metric in counts else []
-    never = (rule.because for rule in NEVER_RULES if metric in rule.metrics and rule.mode is mode)
-    return "; ".join(dict.fromkeys(referees)) or f"never, by construction: {next(never)}"
+def _words(metric: str) -> str:
+    referees = [claim.referee for claim in claims() if claim.metric == metric]
+    referees += ["engine"] if metric in COUNTED_IN_TRACES else []
+    return "; ".join(dict.fromkeys(referees))
 
 
 def test_the_package_says_who_checks_what(rewrite: bool) -> None:
     lines = ["# Who ought to know each number: `pytest --rewrite tests/fleet/referees` writes it."]
-    for mode in Mode:
-        lines += ["", f"[{mode}]"]
-        here = [m for m in COUNTED if COUNTED[m].mode in (None, mode) or m in METRIC_NAMES]
-        lines += [f'{metric} = "{_words(metric, mode)}"' for metric in here]
+    lines += [f'{metric} = "{_words(metric)}"' for metric in COUNTED]
     made = "\n".join(lines) + "\n"
     holds_as_made(FILE, made, "tests/fleet/referees/test_referees.py", rewrite=rewrite)
 
