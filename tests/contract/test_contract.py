@@ -35,9 +35,9 @@ def in_signs_of_today() -> recorded.Entries:
 
 
 def untitled(text: str) -> str:
-    """JSON in which plays have no title and no question, and tokens are what else they hold."""
+    """JSON in which plays have no title, question or comment; tokens are what else they hold."""
     runs = re.sub(r"kiplab1:[\w-]+", lambda t: str(hash(find(t[0])[0].statements[2:])), text)
-    return re.sub(r"(?:title|question)  +.*?\\n", "", runs)
+    return re.sub(r"(?:title|question)  +.*?\\n| +# [^\"\\]*", "", runs)
 
 
 BEFORE = cache(in_signs_of_today)
