@@ -118,6 +118,7 @@ NAMES = {
     "kiplab.fleet.read_study": "{}('small')",
     "kiplab.fleet.run": "{}('small')",
     "kiplab.fleet.schedules": "{}(2, spark=False)",
+    "kiplab.fleet.zookeeper_rates": "{}(kiplab.fleet.Parameters())",
 }
 """Of every public name, what is done with it."""
 OF_LAB = """

@@ -104,11 +104,6 @@ SENTENCES = {
         "KIP-841+903: 3.0×10⁻⁵ losses per partition and year, 87 % of it lost with the last",
     ),
     "forest": ("5 sets less often, 0 more often, 1 alike on every schedule, 1 undecided",),
-    "verified": (
-        "7 of 8 comparisons agree (99.9 % together)",
-        "Not: Lost by the race (KAFKA-14139), KIP-841 by exact chain.",
-        "Weights to be wary of (!)",
-    ),
 }
 """What the sentence of a chart says, among other things."""
 

@@ -11,6 +11,7 @@ from ipywidgets.widgets.widget import _instances
 from kiplab import FleetLab, PlayError
 from kiplab.fleet.fleet_answers import block_sizes, quick_estimate
 from kiplab.fleet.parameters import PARAMETERS, ParameterError, read_study
+from kiplab.fleet.parameters.fleet_study import with_settings
 from kiplab.fleet.pictures.picture_rows import measured
 from kiplab.widgets.fleet_lab import fleet_question as asks
 from kiplab.widgets.fleet_lab import grid_panel, lab_of_fleets
@@ -160,10 +161,11 @@ def test_what_nobody_has_worked_out_is_said_and_not_drawn(lab: FleetLab) -> None
     assert lab.picture.layout.display == lab.table.layout.display == "none"
 
 
-def test_a_contradiction_is_explained_and_the_last_answer_stays(lab: FleetLab) -> None:
+def test_a_contradiction_is_explained_and_the_last_answer_stays() -> None:
+    lab = FleetLab(with_settings(read_study("small"), ["brokers=3"]))
     before = lab.answer
-    lab.turn("min_insync_replicas", 3)
-    assert "more than replication_factor" in lab.note.value
+    lab.turn("replication_factor", 4)
+    assert "more than brokers" in lab.note.value
     assert "alert" in lab.note.value
     assert lab.answer is before
     lab.reset()

@@ -129,7 +129,7 @@ def _manifest(wave: Path) -> Manifest:
     try:
         return msgspec.json.decode((wave / _MANIFEST).read_bytes(), type=Manifest)
     except (OSError, msgspec.MsgspecError) as problem:
-        raise _damaged(wave, f"its manifest cannot be read ({problem})") from None
+        raise _damaged_wave(wave, f"its manifest cannot be read ({problem})") from None
 
 
 def read_wave(wave: KeptWave) -> pa.Table:
@@ -143,17 +143,17 @@ def read_wave(wave: KeptWave) -> pa.Table:
     try:
         content = (wave.folder / _FILE).read_bytes()
     except OSError as problem:
-        raise _damaged(wave.folder, f"{_FILE} cannot be read ({problem.strerror})") from None
+        raise _damaged_wave(wave.folder, f"{_FILE} cannot be read ({problem.strerror})") from None
     if sha256(content).hexdigest() != wave.manifest.sha256:
-        raise _damaged(wave.folder, f"{_FILE} is not what was written")
+        raise _damaged_wave(wave.folder, f"{_FILE} is not what was written")
     rows = pq.read_table(pa.BufferReader(content)).cast(partials_schema())
     pairs = zip(rows["scenario_id"].to_pylist(), rows["block"].to_pylist(), strict=True)
     if {(scenario, int(block)) for scenario, block in pairs} != {*wave.manifest.blocks}:
-        raise _damaged(wave.folder, "its manifest names other blocks than it has")
+        raise _damaged_wave(wave.folder, "its manifest names other blocks than it has")
     return rows
 
 
-def _damaged(wave: Path, what: str) -> StudyFolderError:
+def _damaged_wave(wave: Path, what: str) -> StudyFolderError:
     mend = "Remove that folder and run the study again with resume: its blocks are worked out anew."
     return StudyFolderError(f"{wave} is damaged: {what}.", mend)
 
