@@ -10,6 +10,7 @@ from ..figures.how_often import fleet_words
 from ..figures.how_often.measured_rate import rate_cells
 from ..fleet.fleet_answers.answer_text import sampling_words
 from ..fleet.fleet_answers.counted_metrics import who_checks
+from ..fleet.fleet_answers.first_screen import first_screen
 from ..fleet.fleet_answers.fleet_answer import FleetAnswer
 from ..fleet.pictures.fleet_picture import FleetPicture
 from ..fleet.pictures.picture_rows import measured, where_words
@@ -39,7 +40,19 @@ def fleet_page(
         "Who checks these numbers?": _CHECKS + open_table(checks_in(answer)),
     }
     drawn = pictures_of(answer) if pictures is None else pictures
-    return picture_page(TITLE, about_lines(answer), drawn, sections, theme=theme)
+    about = about_lines(answer)
+    return picture_page(TITLE, about, drawn, sections, screen=_screen(answer), theme=theme)
+
+
+def _screen(answer: FleetAnswer) -> str:
+    """The five answers."""
+    parts = (
+        f"<h2>{escape(part.question)}</h2>\n<ul>"
+        + "".join(f"<li>{escape(sentence)}</li>" for sentence in part.sentences)
+        + "</ul>"
+        for part in first_screen(answer)
+    )
+    return "\n".join(parts)
 
 
 def about_lines(answer: FleetAnswer) -> list[str]:
@@ -53,8 +66,6 @@ def about_lines(answer: FleetAnswer) -> list[str]:
         f"{answer.partition_years:,.0f} partition-years over {scenarios}, under {sets}.",
         sampling_words(answer),
         "" if answer.finished else "The study is not finished: what is here is what it has so far.",
-        "Much of it rests on numbers that nobody has published: kiplab.fleet.PARAMETERS says of"
-        " each parameter where its default comes from.",
     ]
     return [line for line in lines if line]
 
@@ -67,8 +78,8 @@ def rates_in(answer: FleetAnswer) -> fleet_words.PlotTable:
             row.features,
             row.label,
             where_words(dict(row.swept)).removeprefix("At "),
-            *rate_cells(measured(row.found)),
-            row.unit.removeprefix("per "),
+            *rate_cells(measured(row.shown)),
+            row.shown_unit.removeprefix("per "),
             row.method,
         )
         for row in answer.rows
@@ -101,9 +112,10 @@ def picture_page(
     pictures: Sequence[FleetPicture],
     sections: Mapping[str, str],
     *,
+    screen: str = "",
     theme: str = AUTO,
 ) -> str:
-    """The whole page as HTML: sentences, pictures, and HTML under each heading of `sections`.
+    """The whole page as HTML: `screen`, sentences, pictures, and HTML under each of `sections`.
 
     `theme` is "light", "dark", or "auto" for its reader's. Raises ValueError for another one.
     """
@@ -117,7 +129,7 @@ def picture_page(
     night = _AT_NIGHT if theme == AUTO else ""
     return html_page(
         title,
-        f"<h1>{escape(title)}</h1>\n{sentences}\n{figures}\n{below}",
+        f"<h1>{escape(title)}</h1>\n{screen}\n{sentences}\n{figures}\n{below}",
         theme=theme,
         style=f"{printed}\n{page_file('fleet_page.css')}\n{night}",
         width=1012,

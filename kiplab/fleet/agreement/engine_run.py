@@ -12,6 +12,7 @@ from functools import partial
 from ...engine import moves
 from ...engine.cluster import Cluster, Message, MessageName
 from ...engine.impossible_moves import why_not
+from ...engine.truth import registration_of
 from ...protocol.facts import BecameLeader
 from ...protocol.features import Features
 from ...protocol.ids import CONTROLLER, BrokerId
@@ -216,9 +217,14 @@ class EngineRun:
 
     def _bounce(self, event: Outside) -> None:
         b = event.broker
-        waits = self.schedule.bounces_wait and len(self.state.isr) < self.schedule.replicas
+        waits = self.schedule.bounces_wait and any(map(self._is_missing, self.ids))
         if self._is_reachable(b) and not waits:
             self._shut_down(b)
+
+    def _is_missing(self, b: int) -> bool:
+        registration = registration_of(self.engine.cluster, BrokerId(b))
+        fenced = registration is None or registration.fenced
+        return fenced or self.engine.node(b).process is None or b not in self.state.isr
 
     def _shut_down(self, b: int) -> None:
         self.engine.do(moves.ShutDown(BrokerId(b)))

@@ -236,8 +236,8 @@ def _race(p: Parameters, draws: WindowDraws, window: _Window) -> Any:
         end = minimum(evicted + answer_s, back + draws.level)
         down = maximum(minimum(end, back) - window.read, 0)
         up = maximum(end - maximum(window.read, back), 0)
-        # A planned restart need not wait: all are in the ISR.
-        stopped = up if p.bounces_wait and draws.waits_for_it else down + up
+        # All are in the ISR, but a planned restart also waits for a broker that is down.
+        stopped = up if p.bounces_wait else down + up
         crashed = p.crashes_per_year * (unnoticed + down + up)
         goes = (crashed + p.bounces_per_year * stopped) / SECONDS_PER_YEAR
         chance = chance - share * expm1(-goes)

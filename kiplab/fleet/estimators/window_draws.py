@@ -31,8 +31,7 @@ class WindowDraws(msgspec.Struct, frozen=True, kw_only=True):
 
     `commit_pause`: for so long after a crash the leader waits for who is gone, and commits nothing.
 
-    A request of an earlier incarnation that is read after `stale_until` is no stale join any more,
-    and planned restarts of the leader are put off while the stale one is down if `waits_for_it`.
+    A request of an earlier incarnation that is read after `stale_until` is no stale join any more.
     """
 
     notice: Any
@@ -48,7 +47,6 @@ class WindowDraws(msgspec.Struct, frozen=True, kw_only=True):
     stopping: float
     commit_pause: Any
     stale_until: Any
-    waits_for_it: bool
     tilt: Any
 
 
@@ -87,7 +85,6 @@ def real_draws(parameters: Parameters, u: Any, tilt: float) -> WindowDraws:
         commit_pause=notice,
         # However late it is read, it names an incarnation that is over; all members count as there.
         stale_until=registered + inf,
-        waits_for_it=False,
         tilt=exp(tilt * away + tilt**2 / 2) if p.crash_restart_sigma else 1 + 0 * away,
     )
 

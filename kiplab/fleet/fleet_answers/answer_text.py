@@ -2,21 +2,33 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
+from textwrap import wrap
 
 from ...figures.how_often.number_words import share_range_words, share_words
 from ..pipeline.work_orders import FORCED, NAIVE
 from ..statistics.block_means import WeighedRate
 from ..statistics.years_ahead import YEARS, AtLeastOne, at_least_one
+from .first_screen import first_screen
 from .fleet_answer import FleetAnswer
 from .fleet_row import FleetRow, best_rows
 from .forced_scenarios import forced_words
 from .yearly_incidents import ALL_CAUSES
 from .zookeeper_rates import zookeeper_rates
 
+WIDTH = 100
+
 
 def answer_text(answer: FleetAnswer) -> str:
-    """What was asked, then every rate with its interval; never a bare zero."""
-    return "\n".join([*_head(answer), *_points(answer)]) + "\n"
+    """The five answers, then every rate with its interval; never a bare zero."""
+    return "\n".join([*_screen(answer), *_head(answer), *_points(answer)]) + "\n"
+
+
+def _screen(answer: FleetAnswer) -> Iterator[str]:
+    for part in first_screen(answer):
+        yield part.question
+        for sentence in part.sentences:
+            yield from wrap(sentence, WIDTH, initial_indent="  ", subsequent_indent="    ")
+        yield ""
 
 
 def _head(answer: FleetAnswer) -> Iterator[str]:
@@ -46,7 +58,7 @@ def _metrics(point: Sequence[FleetRow]) -> Iterator[str]:
     for metric in dict.fromkeys(row.metric for row in point):
         rows = [row for row in point if row.metric == metric]
         yield ""
-        yield f"{metric}: {rows[0].counts} ({rows[0].unit})"
+        yield f"{metric}: {rows[0].counts} ({rows[0].shown_unit})"
         yield from _lines(rows, _words)
 
 

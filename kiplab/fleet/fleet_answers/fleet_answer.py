@@ -44,8 +44,8 @@ class FleetAnswer(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     ) -> FleetRow:
         """The one row of that, at the point with those swept values.
 
-        Without a method it is the one of plain sampling if that saw anything, else the weighted one
-        where there is one. Raises LookupError where there is no such row, or more than one point.
+        Without a method it is the forced one where there is one. Raises LookupError where there is
+        no such row, or more than one point.
         """
         rows = [row for row in self.rows if _is_asked(row, features, metric, method, swept)]
         if not rows:
@@ -103,7 +103,7 @@ class FleetAnswer(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         for row in rows:
             same.setdefault((row.swept, row.words), []).append(row.features)
         places = "; ".join(f"{_place(sets, at)}: {words}" for (at, words), sets in same.items())
-        return f"{metric}, {rows[0].unit}: {places}."
+        return f"{metric}, {rows[0].shown_unit}: {places}."
 
     def frame(self) -> pd.DataFrame:
         """One line per row; swept parameters are columns. Raises MissingExtraError without pandas.

@@ -20,6 +20,9 @@ from .counted_metrics import COUNTED, counted_in
 from .fleet_row import FleetRow, FoundRate
 from .never_rules import never_in
 
+FLOOR = 1e-30
+"""A rate below that is never, for any purpose: the age of the universe is 10^10 years."""
+
 
 def fleet_rows(study: FleetStudy, summary: Iterable[SummaryRow]) -> tuple[FleetRow, ...]:
     """By scenario, feature set, metric and method, each in the order of the study.
@@ -83,6 +86,8 @@ def _with_left_out(rate: FoundRate, scenario: Scenario, metric: str) -> FoundRat
     """An interval is no narrower than what the estimate is known to leave out."""
     if not isinstance(rate, WeighedRate):
         return rate
+    if rate.high < FLOOR:
+        return NeverSeen(high=FLOOR, method=f"{rate.method}, below what means anything")
     share = min(left_out(scenario.parameters, metric), 1.0)
     method = f"{rate.method}, and {100 * share:.2g} % that first order leaves out"
     return msgspec.structs.replace(

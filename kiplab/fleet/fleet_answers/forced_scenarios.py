@@ -11,7 +11,7 @@ from .counted_metrics import FORCED_WITHOUT
 WHAT_FOR = (
     "windows are forced for two replicas of which one suffices (replication_factor = 2,"
     " min_insync_replicas = 1), outages for two or more that crash, whose planned restarts wait"
-    " (bounces_wait = true) and without unclean_elections"
+    " (bounces_wait = true) and without unclean_elections; neither where networks are cut"
 )
 """What can be forced, in a sentence's part."""
 
@@ -27,10 +27,11 @@ def can_force(scenario: Scenario) -> bool:
 
 
 def can_force_windows(scenario: Scenario) -> bool:
-    """Two replicas of which one suffices; crashes or planned restarts happen."""
+    """Two replicas of which one suffices, that crash or restart, and no network is cut."""
     p = scenario.parameters
     two = (p.replication_factor, p.min_insync_replicas) == (2, 1)
-    return two and p.crashes_per_year + p.bounces_per_year > 0
+    stops = p.crashes_per_year + p.bounces_per_year > 0
+    return two and stops and p.network_cuts_per_year == 0
 
 
 def can_force_outages(scenario: Scenario) -> bool:
@@ -44,6 +45,7 @@ def can_force_outages(scenario: Scenario) -> bool:
         and p.bounces_wait
         and not p.unclean_elections
         and p.crashes_per_year > 0
+        and p.network_cuts_per_year == 0
     )
 
 

@@ -7,6 +7,7 @@ import msgspec
 from ..parameters.meaningful_sets import NONE_OF_THEM
 from ..parameters.scenario import Scenario
 from ..statistics.event_rates import NeverHappens
+from .counted_metrics import COUNTED
 
 
 class NeverRule(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,6 +24,10 @@ class NeverRule(msgspec.Struct, frozen=True, kw_only=True):
         return self.on <= kips and all(getattr(p, n) == value for n, value in self.values.items())
 
 
+_RATES = (
+    *("crashes_per_year", "bounces_per_year", "network_cuts_per_year"),
+    *("rack_shocks_per_year", "cluster_shocks_per_year"),
+)
 _STALE_JOINS = ("stale_join", "stale_join_after_crash", "race_loss")
 NEVER_RULES = (
     NeverRule(
@@ -44,6 +49,21 @@ NEVER_RULES = (
         metrics=("shock_loss",),
         because="rack_shocks_per_year and cluster_shocks_per_year are 0",
         values={"rack_shocks_per_year": 0, "cluster_shocks_per_year": 0},
+    ),
+    NeverRule(
+        metrics=("shock_loss",),
+        because="shock_tail_lost is 0, and a shock replaces no disk",
+        values={"shock_tail_lost": 0},
+    ),
+    NeverRule(
+        metrics=("last_replica_loss", "race_loss"),
+        because="no crash loses records: tail_lost and disk_failures_per_year are 0",
+        values={"tail_lost": 0, "disk_failures_per_year": 0, "shock_tail_lost": 0},
+    ),
+    NeverRule(
+        metrics=tuple(COUNTED),
+        because="no broker ever stops or is cut off: all these rates are 0",
+        values=dict.fromkeys(_RATES, 0),
     ),
     NeverRule(
         metrics=("under_min_us",),

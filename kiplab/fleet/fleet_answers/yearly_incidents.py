@@ -6,15 +6,13 @@ that a leader and a follower share. The chance of a first one follows from the i
 
 from collections.abc import Iterable, Sequence
 
-from msgspec.structs import replace
-
 from ..parameters.fleet_study import FleetStudy
 from ..parameters.parameter_table import Parameters
 from ..spread.fate_groups import LOSS_CAUSES
 from ..spread.incident_sizes import partitions_per_incident
 from ..statistics.block_means import NothingWeighed, WeighedRate
 from ..statistics.event_rates import NeverHappens, NeverSeen, SeenRate
-from .fleet_row import FleetRow, FoundRate, best_rows
+from .fleet_row import FleetRow, FoundRate, best_rows, scaled
 
 ALL_CAUSES = "committed_loss"
 """Its incidents are those of its causes, each of a size of its own."""
@@ -33,15 +31,21 @@ class YearlyIncidents:
             for row in best_rows(rows, cause)
         }
 
-    def of(self, row: FleetRow) -> FoundRate:
+    def of(self, row: FleetRow, *, without: str = "") -> FoundRate:
         """How many a year there are of a row's metric in all clusters, as sure as the row is.
 
-        Raises ValueError for a metric that no incidents are known of.
+        Of a loss by any cause, one cause can be left out. Raises ValueError for a metric that no
+        incidents are known of.
         """
         if row.metric != ALL_CAUSES:
             return self._alone(row)
-        by_cause = [self._causes.get((row.scenario_id, row.features, c)) for c in LOSS_CAUSES]
-        return added([self._alone(one) for one in by_cause if one is not None])
+        causes = self.by_cause(row)
+        return added([rate for cause, rate in causes.items() if cause != without])
+
+    def by_cause(self, row: FleetRow) -> dict[str, FoundRate]:
+        """How many losses a year each cause brings to all clusters, at a row's point and set."""
+        rows = {c: self._causes.get((row.scenario_id, row.features, c)) for c in LOSS_CAUSES}
+        return {cause: self._alone(one) for cause, one in rows.items() if one is not None}
 
     def _alone(self, row: FleetRow) -> FoundRate:
         return scaled(row.found, incidents_per_rate(self._points[row.scenario_id], row.metric))
@@ -70,17 +74,6 @@ def _may_fall_together(p: Parameters, metric: str) -> bool:
     if metric not in _ALSO_BY_SHOCKS or (metric == "unclean_loss" and not p.unclean_elections):
         return False
     return p.rack_shocks_per_year + p.cluster_shocks_per_year > 0
-
-
-def scaled(found_rate: FoundRate, factor: float) -> FoundRate:
-    """The same for so many times as much."""
-    match found_rate:
-        case SeenRate(rate=rate, low=low, high=high) | WeighedRate(rate=rate, low=low, high=high):
-            return replace(found_rate, rate=factor * rate, low=factor * low, high=factor * high)
-        case NeverSeen(high=high):
-            return replace(found_rate, high=factor * high)
-        case _:
-            return found_rate
 
 
 def added(parts: Sequence[FoundRate]) -> FoundRate:

@@ -121,10 +121,18 @@ def _wants_to_stop(s: list[int], w: list[int], trace: list[int], b: int, now: in
 
 
 @inner
+def _lacks_replica(s: list[int], w: list[int]) -> bool:
+    """Whether a replica is out of the ISR, or its broker is down or fenced."""
+    missing = size(s[word.ISR]) < w[word.REPLICAS]
+    for x in range(w[word.REPLICAS]):
+        missing = missing or s[word.UP + x] == 0 or s[word.FENCED + x] != 0
+    return missing
+
+
+@inner
 def bounce(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
-    """A planned stop, unless the broker is not well, or the partition is not and that counts."""
-    waits = w[word.BOUNCES_WAIT] != 0 and size(s[word.ISR]) < w[word.REPLICAS]
-    if waits or not _is_heard(s, b):
+    """A planned stop, unless the broker is not well, or a replica is missing and that counts."""
+    if (w[word.BOUNCES_WAIT] and _lacks_replica(s, w)) or not _is_heard(s, b):
         return
     s[word.INCIDENTS] += 1
     s[word.PHASE + b], s[word.GIVES_UP_AT + b] = word.SHUTTING_DOWN, now + w[word.PATIENCE_US]

@@ -239,14 +239,13 @@ def _fate(w: list[int], is_shock: bool, word: int) -> int:
 @inner
 def _early(st: list[int], at: int, w: list[int], tables: list[int], word: int) -> int:
     """When the broker crashes again, being just back; NEVER if it does not."""
-    rank, row = st[at + ROW_AT + KIND], at + ROW_AT
-    if w[EARLY_WITHIN] == 0 or (rank != CRASH and rank != BOUNCE) or st[at + DEPTH] >= DEPTH_MAX:
+    row = at + ROW_AT
+    if w[EARLY_WITHIN] == 0 or st[row + KIND] != CRASH or st[at + DEPTH] >= DEPTH_MAX:
         return NEVER
     after = 1 + drawn(tables, w[EARLY_CRASHES], word)
     if after > w[EARLY_WITHIN]:
         return NEVER
-    stops = st[row + SHUTDOWN] if rank == BOUNCE else 0
-    return st[row + AT] + stops + st[row + RESTART] + after
+    return st[row + AT] + st[row + RESTART] + after
 
 
 @inner

@@ -285,7 +285,8 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             usual=(1, 500),
             basis=_ASSUMED,
             source="1 is no crash loop; 500 is a chance of 1 % within 10 minutes at one a year.",
-            does="How much likelier a crash is soon after a crash: a crash loop.",
+            does="How much likelier a crash is soon after a crash: a crash loop. A planned restart"
+            " begins none.",
         ),
     ] = 1.0
     early_crash_within_s: Annotated[
@@ -297,7 +298,7 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             usual=(60, 3_600),
             basis=_ASSUMED,
             source="As long as a process that dies at once takes to show it.",
-            does="How long after a restart `early_crash_factor` holds.",
+            does="How long after the restart from a crash `early_crash_factor` holds.",
         ),
     ] = 600.0
 
@@ -410,8 +411,8 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             usual=(1e-4, 1e-2),
             basis=_ASSUMED,
             source="Nobody has published the tail.",
-            does="How many AlterPartition requests are slow ones. One is under way per leader, so"
-            " all of its partitions wait together.",
+            does="How many AlterPartition requests are slow on their way. One is in flight per"
+            " leader, so all of its partitions wait together; other leaders do not.",
         ),
     ] = 1e-3
     slow_alter_partition_s: Annotated[

@@ -21,7 +21,7 @@ from .paired_rows import differences_of
 from .picture_rows import where_of
 
 LAST = "last_replica_loss"
-JOINS, LOSSES, RACE = "stale_join", "committed_loss", "race_loss"
+LOSSES, RACE = "committed_loss", "race_loss"
 AFTER_CRASH = "stale_join_after_crash"
 """The stale joins that can cost records: the others end with their leader's controlled shutdown."""
 
@@ -86,7 +86,7 @@ def losses_by_cause(answer: FleetAnswer, sets: Sequence[str] | None = None) -> F
     return FleetPicture(chart=causes_chart(rows), where=where_of(answer))
 
 
-def forest(answer: FleetAnswer, metric: str = JOINS) -> FleetPicture:
+def forest(answer: FleetAnswer, metric: str = AFTER_CRASH) -> FleetPicture:
     """What each set of KIPs changes against the first, on the same schedules."""
     rows, what = differences_of(answer, metric), metric_words(metric)
     return FleetPicture(chart=forest_chart(rows, what), where=where_of(answer))
@@ -110,15 +110,14 @@ def pictures_of(answer: FleetAnswer) -> tuple[FleetPicture, ...]:
 
 
 def _tornado(answer: FleetAnswer) -> FleetPicture:
-    metric = _lever_metric(answer) or RACE
-    point, (features, *_) = answer.study.scenarios[0], answer.study.feature_sets
-    return tornado(point, features=features, metric=metric)
+    metric = _lever_metric(answer) or LAST
+    return tornado(answer.study.scenarios[0], features=_most(answer), metric=metric)
 
 
 def _lever_metric(answer: FleetAnswer) -> str | None:
-    """The race where it can be forced, else the loss of the last replica; None where neither."""
+    """The loss that matters: of the last replica, or by the race where only that can be forced."""
     forced = forced_metrics(answer.study.scenarios[0])
-    return next((metric for metric in (RACE, LAST) if metric in forced), None)
+    return next((metric for metric in (LAST, RACE) if metric in forced), None)
 
 
 def _rebooted(answer: FleetAnswer) -> bool:
@@ -147,5 +146,9 @@ def _set(answer: FleetAnswer, features: str | None) -> str:
 
 
 def _first_and_most(answer: FleetAnswer) -> list[str]:
-    sets = answer.study.feature_sets
-    return list(dict.fromkeys((sets[0], max(sets, key=lambda name: name.count("+")))))
+    return list(dict.fromkeys((answer.study.feature_sets[0], _most(answer))))
+
+
+def _most(answer: FleetAnswer) -> str:
+    """The set with the most KIPs."""
+    return max(answer.study.feature_sets, key=lambda name: name.count("+"))

@@ -6,26 +6,16 @@ All rates use the same uniform numbers, so that they differ by the parameter alo
 from collections.abc import Sequence
 from math import isclose
 
-from msgspec.structs import asdict, replace
-
 from ...figures.how_often import tornado_chart
 from ...figures.how_often.fleet_words import metric_words, set_words
 from ...figures.how_often.measured_rate import MeasuredRate
 from ...figures.how_often.number_words import value_words
-from ..estimators.forced_outages import outage_rates
-from ..estimators.forced_windows import METRICS, forced_rates
 from ..fleet_answers.forced_scenarios import WHAT_FOR, forced_metrics
-from ..fleet_answers.never_rules import kips_of
-from ..parameters.parameter_checks import check_together
-from ..parameters.parameter_errors import ParameterError
+from ..fleet_answers.loss_levers import TIMES, changed, forced_rate
 from ..parameters.parameter_table import PARAMETERS, Parameters
 from ..parameters.scenario import Scenario
 from .fleet_picture import FleetPicture
 from .picture_rows import measured
-
-TIMES = 2.0
-"""How many times as much and as little a parameter is."""
-_BLOCKS, _SAMPLES = 30, 250
 
 
 def tornado(
@@ -56,36 +46,17 @@ def levers_of(
     usual = _rate(parameters, features, metric, seed)
     levers = []
     for name in names:
-        lower, higher = (_with(parameters, name, by) for by in (1 / TIMES, TIMES))
+        lower, higher = (changed(parameters, name, by) for by in (1 / TIMES, TIMES))
         if PARAMETERS[name].kind is not float or lower is None or higher is None:
             continue
-        ends = [_rate(changed, features, metric, seed) for changed in (lower, higher)]
+        ends = [_rate(end, features, metric, seed) for end in (lower, higher)]
         if not all(_same(end, usual) for end in ends):
             levers.append(_lever(name, (lower, parameters, higher), (ends[0], usual, ends[1])))
     return levers
 
 
 def _rate(parameters: Parameters, features: str, metric: str, seed: int) -> MeasuredRate:
-    if metric not in METRICS or parameters.replication_factor > 2:
-        rates = outage_rates(parameters, seed=seed, blocks=_BLOCKS, samples=_SAMPLES)
-        return measured(rates[metric])
-    kips = kips_of(features)
-    of_windows = forced_rates(parameters, kips, seed=seed, blocks=_BLOCKS, samples=_SAMPLES)
-    return measured(of_windows[metric])
-
-
-def _with(parameters: Parameters, name: str, times: float) -> Parameters | None:
-    """The parameters with one changed, as far as is allowed; None where that is no fleet."""
-    about, value = PARAMETERS[name], float(getattr(parameters, name))
-    changed = min(max(value * times, about.low), about.high)
-    if changed == value:
-        return None
-    parameters_with = replace(parameters, **{name: changed})
-    try:
-        check_together(asdict(parameters_with))
-    except ParameterError:
-        return None
-    return parameters_with
+    return measured(forced_rate(parameters, features, metric, seed))
 
 
 def _same(one: MeasuredRate, other: MeasuredRate) -> bool:

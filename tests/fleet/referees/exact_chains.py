@@ -292,6 +292,5 @@ def exponential_draws(p: Parameters, u: Any, tilt: float) -> WindowDraws:
         stopping=inf,
         commit_pause=0.0,
         stale_until=notice + restart + level,
-        waits_for_it=True,
         tilt=rate / (rate + more) * exp(more * restart),
     )

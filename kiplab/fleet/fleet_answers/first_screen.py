@@ -1,0 +1,161 @@
+"""The first screen of an answer: the chance of a loss, its causes, what would change it most, how
+sure that is, and the assumptions. Of a sweep it is about the first point.
+"""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from ...figures.how_often.fleet_words import (
+    NO_KIPS,
+    capital,
+    counted,
+    listed,
+    metric_words,
+    set_words,
+)
+from ...figures.how_often.number_words import (
+    number_words,
+    share_range_words,
+    share_words,
+    value_words,
+)
+from ..parameters.parameter_table import PARAMETERS, Parameters
+from ..parameters.scenario import Scenario
+from ..spread.partition_placement import sets_in_use
+from ..statistics.block_means import WeighedRate
+from ..statistics.event_rates import NeverHappens, SeenRate
+from ..statistics.years_ahead import AtLeastOne, at_least_one
+from .fleet_answer import FleetAnswer
+from .fleet_row import FleetRow, FoundRate, best_rows
+from .loss_levers import OF_SHOCKS, LossLever, assumed, loss_levers
+from .yearly_incidents import ALL_CAUSES
+
+SHOCKS = "shock_loss"
+_LEVERS = 3
+
+
+class ScreenPart(msgspec.Struct, frozen=True):
+    """One of the five answers: its question, and sentences."""
+
+    question: str
+    sentences: tuple[str, ...]
+
+
+def first_screen(answer: FleetAnswer) -> tuple[ScreenPart, ...]:
+    """The five answers in their order; none where the study has no row of losses yet.
+
+    Raises MissingExtraError without numpy and scipy.
+    """
+    scenario = answer.study.scenarios[0]
+    here = [row for row in answer.rows if row.scenario_id == scenario.scenario_id]
+    rows = best_rows(here, ALL_CAUSES)
+    if not rows:
+        return ()
+    most = max(rows, key=lambda row: row.features.count("+"))
+    causes = answer.incidents.by_cause(most)
+    levers = loss_levers(scenario, most.features, _rate(causes.get(SHOCKS)))
+    return (
+        ScreenPart(_asked(scenario), tuple(_chances(answer, rows))),
+        ScreenPart("Of which cause?", tuple(_causes(causes, most))),
+        ScreenPart("What would change it most?", tuple(map(_lever, levers[:_LEVERS]))),
+        ScreenPart("How sure is that?", tuple(_sure(answer, most, causes, levers))),
+        ScreenPart("Under which assumptions?", tuple(_assumptions(scenario.parameters, levers))),
+    )
+
+
+def _asked(scenario: Scenario) -> str:
+    p = scenario.parameters
+    fleet = f"{counted(p.clusters, 'cluster')} of {p.brokers:,} brokers"
+    holds = f"{p.partitions:,} partitions on {sets_in_use(p):,} replica sets"
+    copies = f"{counted(p.replication_factor, 'replica')} each, min.insync.replicas"
+    return (
+        f"What is the chance of losing acknowledged records? ({fleet}, {holds}, {copies}"
+        f" {min(p.min_insync_replicas, p.replication_factor)})"
+    )
+
+
+def _chances(answer: FleetAnswer, rows: tuple[FleetRow, ...]) -> Iterator[str]:
+    """Sets that came to the same stand together."""
+    same: dict[str, list[str]] = {}
+    for row in rows:
+        apart, every = answer.incidents.of(row, without=SHOCKS), answer.incidents.of(row)
+        words = f"without shocks {_within(apart)}; with shocks {_within(every)}"
+        same.setdefault(words, []).append(set_words(row.features))
+    yield from (f"{capital(listed(sets))}: {words}." for words, sets in same.items())
+
+
+def _within(rate: FoundRate) -> str:
+    chances = at_least_one(rate, 1)
+    if isinstance(rate, NeverHappens):
+        return "it cannot happen"
+    return ", ".join(f"{_chance(c)} within {counted(round(c.years), 'year')}" for c in chances)
+
+
+def _chance(chance: AtLeastOne) -> str:
+    if chance.probability is None:
+        return f"at most {share_words(chance.high)}"
+    return share_words(chance.probability)
+
+
+def _causes(causes: dict[str, FoundRate], most: FleetRow) -> Iterator[str]:
+    """Of the set with the most KIPs."""
+    if most.features != NO_KIPS:
+        yield f"This and what follows is for {set_words(most.features)}."
+    total = sum(map(_rate, causes.values()))
+    for cause, found in sorted(causes.items(), key=lambda item: -_rate(item[1])):
+        name = metric_words(cause)
+        if isinstance(found, NeverHappens):
+            yield f"{name}: cannot happen, because {found.because}."
+        elif _rate(found):
+            share = share_words(_rate(found) / total)
+            a_year = number_words(_rate(found))
+            yield f"{name}: {share} of the losses, {a_year} a year in the fleet."
+        else:
+            yield f"{name}: none seen."
+
+
+def _lever(lever: LossLever) -> str:
+    about = PARAMETERS[lever.parameter]
+    ends = (f"{number_words(times)} times" for times in (lever.doubled, lever.halved))
+    doubled, halved = ends
+    return (
+        f"{about.does.split('.')[0]} ({lever.parameter}): twice as much makes {doubled} as many"
+        f" losses, half as much {halved}."
+    )
+
+
+def _sure(
+    answer: FleetAnswer, most: FleetRow, causes: dict[str, FoundRate], levers: list[LossLever]
+) -> Iterator[str]:
+    *_, ten = at_least_one(answer.incidents.of(most), 1)
+    within = share_range_words(ten.low, ten.high)
+    yield (
+        f"The chance within 10 years is {within or _chance(ten)} with 95 % confidence. That is the"
+        " error of sampling alone: it does not hold what the assumptions leave open."
+    )
+    total = sum(map(_rate, causes.values()))
+    if total and _rate(causes.get(SHOCKS)) > total / 2:
+        yield (
+            "More than half of the chance with shocks is the product of two assumed parameters:"
+            f" {' times '.join(OF_SHOCKS)}."
+        )
+    if names := [name for name in assumed(levers) if name not in OF_SHOCKS]:
+        yield f"It also rests on what nobody has published: {listed(names)}."
+
+
+def _assumptions(p: Parameters, levers: list[LossLever]) -> Iterator[str]:
+    """The values that the loss depends on most."""
+    for lever in levers[: 2 * _LEVERS]:
+        about = PARAMETERS[lever.parameter]
+        value = value_words(float(getattr(p, lever.parameter)))
+        yield f"{lever.parameter} = {value} {about.unit}, {about.basis}: {about.does}"
+    yield "Every parameter with its source: `kiplab fleet parameters`."
+    yield (
+        "Producers write all the time, with acks=all. Brokers and clusters fail independently but"
+        " for shocks. The controllers stay up in a shock, and no eligible leader replicas are kept."
+    )
+
+
+def _rate(found: FoundRate | None) -> float:
+    return found.rate if isinstance(found, SeenRate | WeighedRate) else 0.0
