@@ -21,7 +21,6 @@ from kiplab.fleet.spread import sets_in_use
 from kiplab.fleet.statistics.block_means import WeighedRate
 from kiplab.fleet.statistics.event_rates import NeverSeen, SeenRate
 
-SHORT: dict[str, Any] = {"horizon_years": 1.0}
 pytestmark = pytest.mark.filterwarnings("error")
 
 
@@ -74,7 +73,8 @@ def test_3_every_corner_of_the_parameters_works_or_is_refused_in_a_sentence() ->
 
 @pytest.mark.parametrize("name", ["cluster_shocks_per_year", "bounces_per_year"])
 def test_3_once_in_a_million_years_is_a_rate(name: str) -> None:
-    assert fleet.estimate("small", **{name: 1e-6}, **SHORT).rows
+    values: dict[str, Any] = {name: 1e-6, "horizon_years": 1.0}
+    assert fleet.estimate("small", **values).rows
 
 
 def test_5_a_planned_restart_waits_while_a_replica_is_missing() -> None:
