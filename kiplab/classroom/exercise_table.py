@@ -91,8 +91,9 @@ class UnfitError(ValueError):
 class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One question of a lab: a prediction, or an exercise with a check that judges its answers.
 
-    A prediction has its `question`, its `choices` and the letter of the one that comes true,
-    `right`. A `what_if` is a prediction about a fleet.
+    An `optional` one stands in a section that a lab can leave out. A prediction has its `question`,
+    its `choices` and the letter of the one that comes true, `right`. A `what_if` is a prediction
+    about a fleet.
 
     `check` is the check's name in a module of `exercises/`: ``"race.check_window"``. It is loaded
     when it is first used. The right answer earns `points`. `by_release` says that the answer
@@ -111,6 +112,7 @@ class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     id: str
     lab: str
     title: str
+    optional: bool = False
     question: str = ""
     choices: tuple[str, ...] = ()
     right: str = ""

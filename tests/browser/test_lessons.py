@@ -562,6 +562,7 @@ def test_what_only_this_lab_has(walk: Walk, lesson: Lesson) -> None:
 
 
 def test_the_exit_ticket_is_compared(walk: Walk, lesson: Lesson) -> None:
+    lesson.lock_between()
     lesson.compare_exit_ticket()
     see(lesson, walk.compared)
     expect(lesson.cell("setup").get_by_role("listitem")).to_have_text([re.compile("✓")] * 7)

@@ -126,7 +126,7 @@ def test_another_number_of_runs_is_refused(lossy: Rows, runs: int) -> None:
 
 def test_runs_of_different_plays_are_refused_by_name(lossy: Rows) -> None:
     other = rows_on("last-replica", "3.5")
-    with pytest.raises(ValueError, match="runs of one play, and these are of several: 'A broker"):
+    with pytest.raises(ValueError, match="runs of one play, and these are of several: 'A brok"):
         ladder([lossy, lossy, other])
     with pytest.raises(ValueError, match="of several"):
         page([lossy, lossy, other])

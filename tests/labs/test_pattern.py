@@ -115,6 +115,16 @@ def test_every_question_is_in_the_table_of_what_is_asked(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_the_table_marks_what_an_optional_section_asks(name: str) -> None:
+    heading, asked = "", list[str]()
+    for cell in notebook_of(name).cells:
+        heading = cell.source.splitlines()[0] if cell.source.startswith("##") else heading
+        found = re.findall(r'kiplab\.(?:predict|check)\("([^"]+)"', cell.source)
+        asked += found * ("(optional)" in heading)
+    assert asked == [e.id for e in EXERCISES if e.lab == name[:2] and e.optional]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_the_choice_that_comes_true_is_the_one_of_the_teachers_notes(name: str) -> None:
     notes = (LABS / "instructor" / f"{name}.md").read_text(encoding="utf-8")
     for prediction in (a for a in EXERCISES if a.lab == name[:2] and not a.check):

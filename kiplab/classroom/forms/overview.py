@@ -39,7 +39,8 @@ class Stations(prediction.LivePanel):
     """What one does in a lab, in its order: what is done, what is next, what is to come."""
 
     def __init__(self, lab: str) -> None:
-        first, *between, ticket = (entry for entry in EXERCISES if entry.lab == lab)
+        core = (entry for entry in EXERCISES if entry.lab == lab and not entry.optional)
+        first, *between, ticket = core
         makes = next(entry for entry in reversed(between) if entry.outcomes)
         self._ids: dict[str, tuple[str, ...]] = {
             "Your prediction": (first.id,),
@@ -120,7 +121,7 @@ class MyWork(prediction.LivePanel):
     @property
     def lines(self) -> list[tuple[str, str, str]]:
         """(lab, question, so far) for everything that the labs ask."""
-        lines = [(entry.lab, entry.title, self._so_far(entry)) for entry in EXERCISES]
+        lines = [(e.lab, e.title + " (optional)" * e.optional, self._so_far(e)) for e in EXERCISES]
         for asked in WRITTEN.values():
             length = len(self.work.written.get(asked.id, "").split())
             so_far = f"written: {length} words" if length else self._nothing
