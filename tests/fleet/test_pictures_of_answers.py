@@ -206,18 +206,8 @@ def test_a_map_is_held_against_the_last_replica_by_intervals_where_nothing_is_pa
 
 def test_a_line_has_one_method_and_its_table_says_which() -> None:
     asked = forced_too(answer(bounces_per_year=[4, 12]))
-    unseen_once = [
-        replace(row, found=NeverSeen(high=1e-3, method=""))
-        if (row.metric, row.method, row.features) == ("race_loss", "naive", "841")
-        and dict(row.swept)["bounces_per_year"] == 4
-        else row
-        for row in asked.rows
-    ]
-    mixed = replace(asked, rows=tuple(unseen_once))
-    assert {point.method for point in rate_points_of(asked, ["race_loss"])} == {"naive"}
-    assert {point.method for point in rate_points_of(mixed, ["race_loss"])} == {"forced"}
-    assert {row.method for row in mixed.best("race_loss")} == {"naive", "forced"}
-    assert {line[-1] for line in rates_by_reboots(mixed, ["race_loss"]).words.lines} == {"forced"}
+    assert {point.method for point in rate_points_of(asked, ["race_loss"])} == {"forced"}
+    assert {line[-1] for line in rates_by_reboots(asked, ["race_loss"]).words.lines} == {"forced"}
 
 
 def test_what_plain_sampling_did_not_see_is_paired_and_held_against_by_forced_blocks() -> None:

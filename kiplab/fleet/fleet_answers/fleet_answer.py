@@ -13,8 +13,6 @@ from ..parameters.fleet_study import FleetStudy
 from ..parameters.years import MICROSECONDS_PER_YEAR
 from ..pipeline.study_summary import SummaryRow
 from ..pipeline.work_orders import METHODS
-from ..statistics.block_means import NothingWeighed
-from ..statistics.event_rates import NeverSeen
 from ..statistics.years_ahead import at_least_one
 from .fleet_row import FleetRow, SweptValues, best_rows, rank
 from .fleet_rows import fleet_rows
@@ -71,16 +69,13 @@ class FleetAnswer(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """The rows of the points with those swept values, one of each feature set, all of one
         method: whoever draws a line through them, or compares them, is not led by the method.
 
-        That is plain sampling where it saw every one of them that can happen, else the weighted
-        one where there is one of each, else plain sampling.
+        That is forced sampling where it has one of each and hit it, else plain sampling.
         """
         of = [row for row in self.rows if row.metric == metric and swept.items() <= {*row.swept}]
         ways = {name: [row for row in of if row.method == name] for name in METHODS}
         most = max(map(len, ways.values()))
         whole = [rows for rows in ways.values() if len(rows) == most]
-        # Rows of what was looked for and never seen come last.
-        lacks = NeverSeen | NothingWeighed
-        return tuple(min(whole, key=lambda rows: any(isinstance(r.found, lacks) for r in rows)))
+        return tuple(min(whole, key=lambda rows: max(map(rank, rows), default=2)))
 
     def sums_of(self, row: FleetRow) -> SummaryRow:
         """The sums that a row was made of."""

@@ -58,7 +58,10 @@ NEVER_RULES = (
     NeverRule(
         metrics=("last_replica_loss", "race_loss"),
         because="no crash loses records: tail_lost and disk_failures_per_year are 0",
-        values={"tail_lost": 0, "disk_failures_per_year": 0, "shock_tail_lost": 0},
+        values={
+            **{"tail_lost": 0, "disk_failures_per_year": 0, "shock_tail_lost": 0},
+            "unclean_elections": False,
+        },
     ),
     NeverRule(
         metrics=tuple(COUNTED),

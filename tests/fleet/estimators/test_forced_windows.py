@@ -81,7 +81,8 @@ def test_841_does_not_ask_for_a_leader_that_stops() -> None:
 
 
 def test_what_a_dead_leader_asked_for_is_read_until_its_session_is_over() -> None:
-    assert 1.02 < _race() / _race(leader_notice=0.0) < 1.15
+    """Planned restarts wait while the stale one is down, so crashes in this time weigh much."""
+    assert 1.4 < _race() / _race(leader_notice=0.0) < 1.8
 
 
 def test_a_stale_replica_stays_until_the_controller_reads_that_it_is_to_leave() -> None:

@@ -85,8 +85,8 @@ def test_a_time_that_was_never_seen_is_at_most_a_year_in_a_year(tmp_path: Path) 
 
 def test_both_ways_of_sampling_stand_beside_each_other(found: tuple[Path, FleetAnswer]) -> None:
     _, answer = found
-    seen = answer.row("none", "stale_join", crashes_per_year=20.0)
-    forced = answer.row("none", "stale_join", method="forced", crashes_per_year=20.0)
+    seen = answer.row("none", "stale_join", method="naive", crashes_per_year=20.0)
+    forced = answer.row("none", "stale_join", crashes_per_year=20.0)
     assert (seen.method, forced.method) == ("naive", "forced")
     assert isinstance(seen.found, SeenRate)
     assert isinstance(forced.found, WeighedRate)
@@ -216,11 +216,20 @@ def test_more_replicas_have_their_outages_forced_beside_what_is_counted() -> Non
     assert "effective samples" in text
 
 
+FIVE = (
+    *("What is the chance of losing acknowledged records?", "Of which cause?"),
+    *("What would change it most?", "How sure is that?", "Under which assumptions?"),
+)
+
+
 def test_the_text_names_every_feature_set_and_never_a_bare_zero(
     found: tuple[Path, FleetAnswer],
 ) -> None:
     text = answer_text(found[1])
-    assert text.startswith("often enough to see it in a test\n4,000 partition-years over 2 scen")
+    places = [text.find(question) for question in FIVE]
+    assert places == sorted(places)
+    assert places[0] == 0
+    assert "\noften enough to see it in a test\n4,000 partition-years over 2 scenarios" in text
     assert "841+903  cannot happen: KIP-841 refuses the join" in text
     assert "crashes_per_year = 40.0" in text
     chance = "at least one committed_loss in all clusters of the study, within 1, 5, 10 years"

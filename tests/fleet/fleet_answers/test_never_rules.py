@@ -36,12 +36,20 @@ OFTEN = Parameters(
     min_insync_replicas=2,
 )
 """Everything that can happen does."""
+LOSING = ("tail_lost", "shock_tail_lost", "disk_failures_per_year")
+STOPPING = (
+    *("crashes_per_year", "bounces_per_year", "network_cuts_per_year"),
+    *("rack_shocks_per_year", "cluster_shocks_per_year"),
+)
 WORLDS = {
     "as it is": OFTEN,
     "two replicas": replace(OFTEN, replication_factor=2, min_insync_replicas=1),
     "one replica": replace(OFTEN, replication_factor=1, min_insync_replicas=1),
     "clean elections": replace(OFTEN, unclean_elections=False),
     "no shocks": replace(OFTEN, rack_shocks_per_year=0.0, cluster_shocks_per_year=0.0),
+    "no tail lost in shocks": replace(OFTEN, shock_tail_lost=0.0),
+    "no records lost": replace(OFTEN, **dict.fromkeys(LOSING, 0.0), unclean_elections=False),
+    "nothing happens": replace(OFTEN, **dict.fromkeys(STOPPING, 0.0), disk_failures_per_year=0.0),
 }
 
 
@@ -80,7 +88,7 @@ def test_each_rule_holds_somewhere_and_elsewhere_it_does_happen(rule: NeverRule)
     points = [(lived(world), features) for world in WORLDS for features in SETS]
     held = [counts for (s, counts), f in points if rule.holds(s, kips_of(f))]
     assert held, "try it in a world of WORLDS"
-    for metric in {*rule.metrics} - {*FORCED_METRICS}:
+    for metric in {*rule.metrics} - {*FORCED_METRICS, *OUTAGE_METRICS}:
         seen = [c.total(f, metric) for (s, c), f in points if never_in(s, f, metric) is None]
         assert max(seen) > 0, f"{metric} is never seen in any world of WORLDS"
 
