@@ -19,6 +19,7 @@ from kiplab import fleet
 from kiplab.machine.java import JavaNotFound
 from kiplab.spark import session
 from tests.conftest import Command
+from tests.fleet.fleet_answers.test_fleet_run import FIVE
 
 STUDY = """
 about = "short, and busy"
@@ -162,7 +163,8 @@ def test_a_report_prints_every_rate_with_its_interval(
     fleet.run(study, tmp_path / "kept", years=200, spark=False)
     code, out, err = command("fleet", "report", tmp_path / "kept")
     assert (code, err) == (0, "")
-    assert out.startswith("short, and busy\n200 partition-years over 2 scenarios.\n")
+    assert out.startswith("What is the chance of losing acknowledged records?")
+    assert "\nshort, and busy\n200 partition-years over 2 scenarios.\n" in out
     assert "841+903  cannot happen: KIP-841 refuses the join" in out
 
 
@@ -175,6 +177,9 @@ def test_a_report_is_a_page_with_the_pictures_that_the_study_can_feed(
     assert (code, err) == (0, f"{target}: the page\n")
     assert json.loads(out)["partition_years"] == 100
     page = target.read_text(encoding="utf-8")
+    places = [page.find(f"<h2>{part}") for part in FIVE]
+    assert places == sorted(places)
+    assert -1 < places[0] < page.find("<figure>")
     for question in ("until the first loss?", "by what?", "What matters most?", "one incident"):
         assert question in page
     assert "<script" not in page
