@@ -23,8 +23,8 @@ def add_class_options(parser: argparse.ArgumentParser) -> None:
         "A page (.html) is meant for the projector, before the discussion: which choice comes true,"
         " and the ideas behind wrong answers, open at a click. Without --names nothing that is"
         " printed or written says who is who; files that can't be read are named on stderr, and the"
-        " rest is counted. Exit codes: 0 done, whatever was left out; 2 no such folder, no work in"
-        " it, or a file that cannot be written."
+        " rest is counted. Exit codes: 0 done, even if some was left out; 2 no such folder, no work"
+        " in it, or a file that cannot be written."
     )
 
 

@@ -117,7 +117,9 @@ def test_the_broker_epoch_comes_before_the_controller_epoch(patch: str) -> None:
 
 
 @pytest.mark.parametrize("name", control_bodies.AT_OLDER_PROTOCOL)
-def test_in_the_middle_of_an_upgrade_a_broker_is_as_open_to_old_mail_as_at_2_1(name: str) -> None:
+def test_in_the_middle_of_an_upgrade_a_broker_takes_old_requests_as_at_2_1(
+    name: str,
+) -> None:
     for api in APIS:
         for given in ("own", "older", "newer", "none"):
             told = answers(name, f"{api} with broker epoch: {given}")
@@ -140,7 +142,9 @@ def test_a_controller_that_was_deposed_is_refused_with_11(patch: str, api: str) 
 
 
 @each_patch
-def test_old_mail_empties_the_checkpoint_at_2_1_and_is_refused_from_2_2_on(patch: str) -> None:
+def test_old_requests_empty_the_checkpoint_at_2_1_and_are_refused_from_2_2_on(
+    patch: str,
+) -> None:
     told = recorded_acceptance(patch).checkpoint
     assert told.stopped_with == told.before_any_mail == checkpoint_story.RECORDS == {"F": 5, "L": 9}
     if patch == "2.1.1":

@@ -112,7 +112,7 @@ def again(seed: int, one: script_judge.ScriptRun) -> script_judge.ScriptRun:
 
 @pytest.mark.java
 @kafka_here.needs_java
-def test_of_two_lives_of_a_broker_czxids_rise_and_session_ids_need_not_as_in_the_engine() -> None:
+def test_of_two_incarnations_czxids_rise_and_session_ids_need_not_as_in_the_engine() -> None:
     """What KIP-380 builds on, and why it did not take session ids."""
     lives = zookeeper_process.two_incarnations(live=True)
     ensemble, before = open_session(kafka_ensemble(servers=2), ONE, Incarnation(1), server=1)

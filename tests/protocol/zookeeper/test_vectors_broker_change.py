@@ -91,7 +91,7 @@ def test_a_bounce_of_the_last_member_burns_two_leader_epochs(features: Features)
 
 
 @on(*WITH_GENERATIONS)
-def test_mail_for_the_life_before_a_bounce_is_dropped(features: Features) -> None:
+def test_requests_for_the_incarnation_before_a_bounce_are_dropped(features: Features) -> None:
     plane = control_plane(features, FOLLOWED, LED)
     plane.shut_down(2)
     waiting = tuple(request.in_words() for request in plane.queued(2))

@@ -74,7 +74,9 @@ def test_an_election_skips_who_is_shutting_down_too(features: Features) -> None:
 
 
 @on(*WITH_GENERATIONS)
-def test_an_earlier_life_is_refused_and_a_later_or_unnamed_one_is_not(features: Features) -> None:
+def test_an_earlier_incarnation_is_refused_a_later_or_unnamed_one_is_not(
+    features: Features,
+) -> None:
     plane = control_plane(features, FOLLOWED)
     old = plane.epoch(2)
     plane.sees(plane.bounce, 2)
