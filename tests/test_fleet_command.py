@@ -53,7 +53,8 @@ class TestOnSpark:
         self, study: Path, tmp_path: Path, command: Command
     ) -> None:
         folder = tmp_path / "kept"
-        code, out, err = command("fleet", "run", study, "-o", folder, "--years", "1e3", "--json")
+        asked = ["run", study, "-o", folder, "--years", "1e3", "--json", "--engine", "spark"]
+        code, out, err = command("fleet", *asked)
         assert (code, err) == (0, "")
         said = json.loads(out)
         assert (said["scenarios"], said["partition_years"]) == (2, 1_000)
@@ -137,12 +138,36 @@ def test_without_java_it_says_what_is_missing_and_who_knows_more(
 
     monkeypatch.setattr(import_module("kiplab.spark.session"), "find_java", none)
     monkeypatch.delenv("SPARK_REMOTE", raising=False)
-    code, out, err = command("fleet", "run", "small", "-o", tmp_path / "kept")
+    asked = ["run", "small", "-o", tmp_path / "kept", "--engine", "spark"]
+    code, out, err = command("fleet", *asked)
     assert (code, out) == (3, "")
     assert err == (
         "kiplab: Java 17 is missing. Install it."
         " `kiplab doctor` says what else this machine has and lacks.\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("asked", "on_spark"),
+    [([], False), (["--years", "1e9"], True), (["--master", "local[2]"], True)],
+)
+def test_a_small_study_needs_no_java(
+    asked: list[str],
+    on_spark: bool,
+    tmp_path: Path,
+    command: Command,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given: dict[str, object] = {}
+
+    def noted(study: str, *_: object, **options: object) -> fleet.FleetAnswer:
+        given.update(options)
+        return fleet.estimate(study, horizon_years=1.0)
+
+    monkeypatch.delenv("SPARK_REMOTE", raising=False)
+    monkeypatch.setattr(import_module("kiplab.fleet.fleet_answers.fleet_run"), "run", noted)
+    assert command("fleet", "run", "small", "-o", tmp_path / "kept", *asked)[0] == 0
+    assert given["spark"] is on_spark
 
 
 def test_of_a_study_that_was_stopped_before_anything_was_done_there_is_no_report(

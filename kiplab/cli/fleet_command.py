@@ -41,6 +41,12 @@ def add_fleet_options(parser: argparse.ArgumentParser) -> None:
         help="a parameter of `kiplab fleet parameters`, or kafka=3.6; repeatable",
     )
     run.add_argument("--master", metavar="URL", help="a Spark master; else two cores of this one")
+    run.add_argument(
+        "--engine",
+        choices=("local", "spark"),
+        help="this process, without Java, or Spark; by default local up to 10 million"
+        " partition-years and without a master. The numbers are the same",
+    )
     run.add_argument("--years", type=float, metavar="N", help="partition-years in all; 1e6")
     run.add_argument("--method", metavar="NAME", help=f"{methods} for that")
     run.add_argument("--resume", action="store_true", help="go on with what DIR holds")
@@ -49,7 +55,7 @@ def add_fleet_options(parser: argparse.ArgumentParser) -> None:
         "Stopped, killed or asked for more years, a study goes on with --resume: nothing is lost,"
         " nothing counted twice, however often that was, on however many cores. Exit codes: 0 done;"
         " 1 a block failed; 2 bad input, or a folder that holds something else; 3 this machine"
-        " lacks Spark or Java, or room on its disk."
+        " lacks Spark or Java where they are asked for, or room on its disk."
     )
     report = deeds.add_parser("report", help="tables and plots of what a folder holds")
     report.add_argument("folder", metavar="DIR", help="a folder of `kiplab fleet run`")
@@ -84,6 +90,8 @@ def run_fleet(options: argparse.Namespace) -> int:
 
     if not options.out:
         raise CommandError("-o names no folder; name the one that keeps the study")
+    if options.engine == "local" and options.master:
+        raise CommandError("--master is for Spark; leave it out, or say --engine spark")
     try:
         with common_options.bad_input(ValueError):
             require_master(options.master or None)  # before there is a folder
@@ -98,6 +106,17 @@ def run_fleet(options: argparse.Namespace) -> int:
     return _print_answer(answer, options.json)
 
 
+LOCAL_YEARS = 1e7
+"""Partition-years that one process simulates in less time than Spark needs to be worth it."""
+
+
+def _on_spark(options: argparse.Namespace) -> bool:
+    if options.engine:
+        return bool(options.engine == "spark")
+    asked = options.master or os.environ.get("SPARK_REMOTE")
+    return bool(asked) or (options.years or 0) > LOCAL_YEARS
+
+
 def _answer(options: argparse.Namespace, stop: Event) -> FleetAnswer:
     from ..fleet.fleet_answers.fleet_run import run
     from ..fleet.parameters.fleet_study import read_study, with_settings
@@ -108,6 +127,7 @@ def _answer(options: argparse.Namespace, stop: Event) -> FleetAnswer:
         years=options.years,
         method=options.method,
         master=options.master or None,
+        spark=_on_spark(options),
         resume=options.resume,
         stop=stop,
     )
