@@ -32,7 +32,7 @@ from .loss_levers import OF_SHOCKS, LossLever, assumed, loss_levers
 from .yearly_incidents import ALL_CAUSES
 
 SHOCKS = "shock_loss"
-_LEVERS = 3
+_LEVERS, _HARDLY = 3, 1.05
 
 
 class ScreenPart(msgspec.Struct, frozen=True):
@@ -55,10 +55,11 @@ def first_screen(answer: FleetAnswer) -> tuple[ScreenPart, ...]:
     most = max(rows, key=lambda row: row.features.count("+"))
     causes = answer.incidents.by_cause(most)
     levers = loss_levers(scenario, most.features, _rate(causes.get(SHOCKS)))
+    strong = [lever for lever in levers if lever.strength > _HARDLY]
     return (
         ScreenPart(_asked(scenario), tuple(_chances(answer, rows))),
         ScreenPart("Of which cause?", tuple(_causes(causes, most))),
-        ScreenPart("What would change it most?", tuple(map(_lever, levers[:_LEVERS]))),
+        ScreenPart("What would change it most?", tuple(map(_lever, strong[:_LEVERS]))),
         ScreenPart("How sure is that?", tuple(_sure(answer, most, causes, levers))),
         ScreenPart("Under which assumptions?", tuple(_assumptions(scenario.parameters, levers))),
     )

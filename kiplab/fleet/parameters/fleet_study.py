@@ -127,6 +127,7 @@ def with_settings(study: FleetStudy, settings: Sequence[str]) -> FleetStudy:
     values = {name: [*several] for name, several in study.values}
     document: dict[str, Any] = {**msgspec.to_builtins(study), "parameters": values}
     document["feature_sets"] = [*study.feature_sets]
+    document["about"] = " ".join([study.about, *[f"With {', '.join(settings)}."] * bool(settings)])
     del document["values"]
     try:
         for setting in settings:
