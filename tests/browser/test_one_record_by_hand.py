@@ -39,7 +39,7 @@ def test_it_is_acknowledged_and_read_and_one_broker_has_it(hands: Hands) -> None
     expect(told).to_contain_text("offset 11 in leader epoch 5, acks=all")
     hands.act("Poll", "poll orders-0")
     read = hands.lab.get_by_label("consumer", exact=True).last
-    expect(read).to_contain_text("offset 11 in leader epoch 5")
+    expect(read).to_contain_text("offsets 0–11 in leader epoch 5")
 
 
 def test_an_unclean_election_loses_it_and_the_panel_finds_it(hands: Hands) -> None:
