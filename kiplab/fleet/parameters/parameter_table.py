@@ -1,4 +1,4 @@
-"""Every parameter of the fleet: its type and default here, all else in `parameter_table.toml`."""
+"""Every parameter of the fleet: its type and default here, all else in the TOML file beside it."""
 
 import tomllib
 from enum import StrEnum
