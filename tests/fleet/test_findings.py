@@ -84,6 +84,19 @@ def test_5_a_planned_restart_waits_while_a_replica_is_missing() -> None:
     assert found.rate == pytest.approx(1.54e-15, rel=0.05)
 
 
+@pytest.mark.parametrize("crashes", [0.0, 1e-6])
+def test_6_only_a_crash_begins_a_crash_loop(crashes: float) -> None:
+    """Planned restarts and shocks had begun most of the early crashes."""
+    values: dict[str, Any] = {"bounces_per_year": 365.0, "disk_failures_per_year": 0.0}
+    values["early_crash_factor"] = 10_000.0
+    row = fleet.estimate("small", crashes_per_year=crashes, **values).row("none", "offline")
+    assert not isinstance(row.found, SeenRate) or row.found.rate < 0.01
+
+
+def test_7_a_slow_controller_is_a_slow_path_to_it() -> None:
+    assert read_study("slow-controller").about.startswith("A slow path from leaders")
+
+
 def test_8_the_method_is_chosen_before_its_result_is_seen(small: fleet.FleetAnswer) -> None:
     rows = [row for row in small.rows if row.metric == "last_replica_loss"]
     assert {type(row.found) for row in rows} == {SeenRate, WeighedRate}

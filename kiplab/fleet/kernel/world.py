@@ -162,13 +162,18 @@ _MEANS = {
 }
 
 
+def _early_mean_us(world: World) -> int:
+    """Between crashes soon after a crash, beyond the usual ones; 0 is never."""
+    more = world.early_factor - 1
+    return max(1, int(world.crash_mean_us / more)) if more > 0 and world.crash_mean_us else 0
+
+
 def _table(world: World, name: str) -> tuple[int, ...]:
     if name in _MEANS:
         mean = getattr(world, _MEANS[name])
         return exponential(mean) if mean else ()
     if name == "early_crashes":
-        more = world.early_factor - 1
-        return exponential(int(world.crash_mean_us / more)) if more > 0 else ()
+        return exponential(_early_mean_us(world)) if _early_mean_us(world) else ()
     return _of(getattr(world, name))
 
 
@@ -197,7 +202,7 @@ def _fill(w: list[int], world: World) -> None:
     w[SHOCK_LOST_BELOW] = _below(world.shock_tail_lost)
     w[SHOCK_FATE_SHARED] = int(world.shock_fate_shared)
     w[SLOW_BELOW] = _below(world.alter_partition_slow_share)
-    w[EARLY_WITHIN] = world.early_within_us if world.early_factor > 1 else 0
+    w[EARLY_WITHIN] = world.early_within_us if _early_mean_us(world) else 0
     racks = world.racks or tuple(range(world.replication_factor))
     for b, rack in enumerate(racks):
         w[RACK_OF + b] = rack
