@@ -123,11 +123,8 @@ def _sums(scenario: Scenario, features: str, metric: str) -> SummaryRow:
         replications=10,
         exposure_us=YEARS * MICROSECONDS_PER_YEAR,
         events=events,
-        incidents=events,
         clusters_hit=0,
         cross=events,
-        histogram=(),
-        checks=0,
         weights=(block_means.Weights(samples=10, total=0.0, squares=0.0, largest=0.0),),
     )
 

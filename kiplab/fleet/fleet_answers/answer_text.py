@@ -5,7 +5,7 @@ from itertools import groupby
 from textwrap import wrap
 
 from ...figures.how_often.number_words import share_range_words, share_words
-from ..pipeline.work_orders import FORCED, NAIVE
+from ..pipeline.study_plan import FORCED, NAIVE
 from ..statistics.block_means import WeighedRate
 from ..statistics.years_ahead import YEARS, AtLeastOne, at_least_one
 from .first_screen import first_screen

@@ -11,8 +11,8 @@ import msgspec
 from ...extras import needed_by
 from ..parameters.fleet_study import FleetStudy
 from ..parameters.years import MICROSECONDS_PER_YEAR
+from ..pipeline.study_plan import METHODS
 from ..pipeline.study_summary import SummaryRow
-from ..pipeline.work_orders import METHODS
 from ..statistics.years_ahead import at_least_one
 from .fleet_row import FleetRow, SweptValues, best_rows, rank
 from .fleet_rows import fleet_rows

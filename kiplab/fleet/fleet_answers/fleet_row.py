@@ -7,7 +7,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ...figures.how_often.number_words import NARROW, telling_digits
-from ..pipeline.work_orders import NAIVE
+from ..pipeline.study_plan import NAIVE
 from ..statistics import event_rates
 from ..statistics.block_means import NothingWeighed, WeighedRate
 from ..statistics.intervals import Interval

@@ -10,8 +10,8 @@ from ..parameters.fleet_study import FleetStudy
 from ..parameters.meaningful_sets import standing_of
 from ..parameters.scenario import Scenario
 from ..parameters.years import MICROSECONDS_PER_YEAR
+from ..pipeline.study_plan import FORCED, METHODS, NAIVE
 from ..pipeline.study_summary import SummaryRow
-from ..pipeline.work_orders import FORCED, METHODS, NAIVE
 from ..statistics.block_means import FEWEST_BLOCKS, WeighedRate, weighed_rate
 from ..statistics.clustered_counts import clustered_rate
 from ..statistics.event_rates import NeverSeen, event_rate

@@ -16,9 +16,7 @@ from ..kernel.machine_code import has_compiler
 from ..kernel.simulation import Counts, simulate
 from ..parameters.as_world import as_world, horizon_us
 from ..parameters.years import MICROSECONDS_PER_YEAR
-from ..pipeline.code_version import code_version
-from ..pipeline.work_orders import FORCED, NAIVE, FleetOrder, Partial
-from ..spread import LOSS_CAUSES, SIZED, partitions_per_incident, seen_incidents
+from ..pipeline.study_plan import FORCED, NAIVE, FleetOrder, Partial, code_version
 from ..statistics.block_means import Weights
 from .forced_scenarios import can_force_outages, can_force_windows, forced_metrics
 from .never_rules import kips_of
@@ -39,7 +37,7 @@ def checked_block(code: str, order: FleetOrder) -> Sequence[Partial]:
 
     Raises WrongPlaceError otherwise.
     """
-    here = code_version(__name__)
+    here = code_version()
     if here != code:
         raise WrongPlaceError(
             f"{sys.executable} has another version of kiplab ({here}) than the one that asked"
@@ -97,34 +95,13 @@ def _counted(
         replications=order.last - order.first,
         exposure_us=counts.exposure_us,
         events=sum(here),
-        incidents=sum(here),
         clusters_hit=sum(count > 0 for count in here),
         sum_w=float(sum(here)),
         sum_w2=float(sum(count * count for count in here)),
         max_w=float(max(here)),
         cross=sum(map(min, here, first)),
-        histogram=_sizes(order, counts, features, metric),
         checks=counts.checks,
     )
-
-
-def _sizes(order: FleetOrder, counts: Counts, features: str, metric: str) -> tuple[int, ...]:
-    """Incidents by the partitions of a cluster that they take; a loss is as large as its cause."""
-    causes = LOSS_CAUSES if metric == "committed_loss" else (metric,)
-    if not {*causes} <= {*SIZED}:
-        return ()
-    seed, parameters = order.study_seed, order.scenario.parameters
-    seen = [
-        seen_incidents(
-            partitions_per_incident(parameters, cause, seed),
-            cause,
-            _column(counts, features, cause),
-            first=order.first,
-            seed=seed,
-        ).histogram
-        for cause in causes
-    ]
-    return tuple(map(sum, zip(*seen, strict=True)))
 
 
 def _column(counts: Counts, features: str, metric: str) -> Sequence[int]:

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from ..parameters.fleet_study import FleetStudy
 from ..parameters.parameter_table import Parameters
-from ..spread.fate_groups import LOSS_CAUSES
-from ..spread.incident_sizes import partitions_per_incident
+from ..spread.fate_groups import LOSS_CAUSES, partitions_per_incident
 from ..statistics.block_means import NothingWeighed, WeighedRate
 from ..statistics.event_rates import NeverHappens, NeverSeen, SeenRate
 from .fleet_row import FleetRow, FoundRate, best_rows, scaled

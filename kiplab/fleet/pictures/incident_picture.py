@@ -9,8 +9,7 @@ from ...figures.how_often import incident_chart
 from ...figures.how_often.fleet_words import metric_words
 from ..fleet_answers.fleet_answer import FleetAnswer
 from ..parameters.parameter_table import Parameters
-from ..spread.fate_groups import GROUP_OF, FateGroup
-from ..spread.incident_sizes import partitions_per_incident
+from ..spread.fate_groups import GROUP_OF, FateGroup, partitions_per_incident
 from .fleet_picture import FleetPicture
 from .picture_rows import where_of
 

@@ -4,7 +4,7 @@ from ...figures.how_often.delay_map import MapCell
 from ...figures.how_often.measured_rate import NOT_REACHED, Certainty, MeasuredRate, rate_of, unseen
 from ..fleet_answers.fleet_answer import FleetAnswer
 from ..fleet_answers.fleet_row import FleetRow
-from ..pipeline.work_orders import NAIVE
+from ..pipeline.study_plan import NAIVE
 from ..statistics.resampling import ratio_interval
 from .picture_rows import REBOOTS, at_reboots, elsewhere, measured
 

@@ -6,8 +6,8 @@ from ...figures.how_often.paired_forest import PairedDifference
 from ..estimators.forced_outages import left_out
 from ..fleet_answers.fleet_answer import FleetAnswer
 from ..fleet_answers.fleet_row import FleetRow
+from ..pipeline.study_plan import FORCED, NAIVE
 from ..pipeline.study_summary import SummaryRow
-from ..pipeline.work_orders import FORCED, NAIVE
 from ..statistics.block_means import paired_gap
 from ..statistics.clustered_counts import count_gap, size_together
 from .picture_rows import elsewhere

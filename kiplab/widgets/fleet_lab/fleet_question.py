@@ -20,7 +20,7 @@ from ...fleet.parameters.fleet_study import FleetStudy, study_of
 from ...fleet.parameters.meaningful_sets import GUARD_OF, NONE_OF_THEM, check_kip_set
 from ...fleet.parameters.parameter_table import PARAMETERS, Parameter
 from ...fleet.pictures.picture_rows import measured
-from ...fleet.pipeline.work_orders import FORCED, NAIVE
+from ...fleet.pipeline.study_plan import FORCED, NAIVE
 from ...fleet.spread.partition_placement import sets_in_use
 from ...fleet.statistics.event_rates import NeverHappens
 from ...fleet.statistics.years_ahead import YEARS, AtLeastOne, at_least_one
