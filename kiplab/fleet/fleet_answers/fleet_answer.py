@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ...extras import needed_by
+from ...figures.how_often.fleet_words import alike
 from ..parameters.fleet_study import FleetStudy
 from ..parameters.years import MICROSECONDS_PER_YEAR
 from ..pipeline.study_plan import METHODS
 from ..pipeline.study_summary import SummaryRow
-from ..statistics.years_ahead import at_least_one
+from ..statistics.event_rates import at_least_one
 from .fleet_row import FleetRow, SweptValues, best_rows, rank
 from .fleet_rows import fleet_rows
 from .yearly_incidents import YearlyIncidents
@@ -94,9 +95,7 @@ class FleetAnswer(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         rows = self.best(metric)
         if not rows:
             raise LookupError(self._said("any", metric, {}, "there is no row"))
-        same: dict[tuple[SweptValues, str], list[str]] = {}
-        for row in rows:
-            same.setdefault((row.swept, row.words), []).append(row.features)
+        same = alike(((row.swept, row.words), row.features) for row in rows)
         places = "; ".join(f"{_place(sets, at)}: {words}" for (at, words), sets in same.items())
         return f"{metric}, {rows[0].shown_unit}: {places}."
 
@@ -136,7 +135,7 @@ class FleetAnswer(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def _reported(self, row: FleetRow) -> dict[str, Any]:
         if not row.metric.endswith("_loss"):
             return row.report()
-        chances = at_least_one(self.incidents.of(row), 1)
+        chances = at_least_one(self.incidents.of(row))
         chance = {
             "at_least_one": [msgspec.structs.asdict(one) for one in chances],
             "remark": self.incidents.remark(row),

@@ -12,12 +12,11 @@ from ..parameters.scenario import Scenario
 from ..parameters.years import MICROSECONDS_PER_YEAR
 from ..pipeline.study_plan import FORCED, METHODS, NAIVE
 from ..pipeline.study_summary import SummaryRow
-from ..statistics.block_means import FEWEST_BLOCKS, WeighedRate, weighed_rate
-from ..statistics.clustered_counts import clustered_rate
-from ..statistics.event_rates import NeverSeen, event_rate
-from ..statistics.summed_times import time_rate
+from ..statistics.block_means import FEWEST_BLOCKS, weighed_rate
+from ..statistics.clustered_counts import clustered_rate, time_rate
+from ..statistics.event_rates import FoundRate, NeverSeen, WeighedRate, event_rate
 from .counted_metrics import COUNTED, counted_in
-from .fleet_row import FleetRow, FoundRate
+from .fleet_row import FleetRow
 from .never_rules import never_in
 
 FLOOR = 1e-30
@@ -98,6 +97,5 @@ def _with_left_out(rate: FoundRate, scenario: Scenario, metric: str) -> FoundRat
 def _longest(scenario: Scenario, years: float) -> NeverSeen:
     """None was seen to begin, and none lasts longer than a replication, nor a year for a year."""
     begins = event_rate(0, years)
-    assert isinstance(begins, NeverSeen)
-    high = min(begins.high * horizon_us(scenario.parameters), MICROSECONDS_PER_YEAR)
+    high = min((begins.high or 0.0) * horizon_us(scenario.parameters), MICROSECONDS_PER_YEAR)
     return NeverSeen(high=high, method=f"{begins.method}, each as long as a replication")

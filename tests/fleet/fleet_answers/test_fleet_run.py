@@ -13,8 +13,7 @@ from kiplab.fleet.fleet_answers.fleet_answer import FleetAnswer
 from kiplab.fleet.parameters.fleet_study import study_of
 from kiplab.fleet.parameters.years import MICROSECONDS_PER_YEAR
 from kiplab.fleet.pipeline import StudyFolderError, study_folder
-from kiplab.fleet.statistics.block_means import WeighedRate
-from kiplab.fleet.statistics.event_rates import NeverHappens, NeverSeen, SeenRate
+from kiplab.fleet.statistics.event_rates import NeverHappens, NeverSeen, SeenRate, WeighedRate
 
 YEARS = 4_000.0
 NOTHING = {
