@@ -248,8 +248,8 @@ def _mend(report: str) -> str:
 
 
 @contextlib.contextmanager
-def progress_bar(shown: bool | None, **look: Any) -> Iterator[Callable[[float], object] | None]:
-    """A bar of tqdm's on stderr or in the notebook while the body runs; `look` is tqdm's.
+def progress_bar(shown: bool | None, **options: Any) -> Iterator[Callable[[float], object] | None]:
+    """A bar of tqdm's on stderr or in the notebook while the body runs; `options` are tqdm's.
 
     Yields what sets its count, None where it is not `shown`: by default there has to be a terminal
     or a notebook. The count never falls: what is under way is a guess, and a task may be retried.
@@ -261,7 +261,7 @@ def progress_bar(shown: bool | None, **look: Any) -> Iterator[Callable[[float], 
         return
     from tqdm.auto import tqdm
 
-    with tqdm(**look) as bar:
+    with tqdm(**options) as bar:
         yield lambda done: bar.update(max(0, done - bar.n))
 
 

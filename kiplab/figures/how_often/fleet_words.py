@@ -9,7 +9,7 @@ import msgspec
 from ...rows.sentences import html_table
 
 NO_KIPS = "none"
-_Key = TypeVar("_Key", bound=Hashable)
+_SameKey = TypeVar("_SameKey", bound=Hashable)
 _METRICS = {
     "stale_join": "A stale replica joins the ISR",
     "stale_join_after_crash": "A stale replica joins after a crash",
@@ -57,9 +57,9 @@ def listed(words: list[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def alike(pairs: Iterable[tuple[_Key, str]]) -> dict[_Key, list[str]]:
+def alike(pairs: Iterable[tuple[_SameKey, str]]) -> dict[_SameKey, list[str]]:
     """Names that came to the same, by what they came to, in their order."""
-    same: dict[_Key, list[str]] = {}
+    same: dict[_SameKey, list[str]] = {}
     for key, name in pairs:
         same.setdefault(key, []).append(name)
     return same

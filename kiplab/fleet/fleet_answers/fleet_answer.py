@@ -15,8 +15,7 @@ from ..parameters.years import MICROSECONDS_PER_YEAR
 from ..pipeline.study_plan import METHODS
 from ..pipeline.study_summary import SummaryRow
 from ..statistics.event_rates import at_least_one
-from .fleet_row import FleetRow, SweptValues, best_rows, rank
-from .fleet_rows import fleet_rows
+from .fleet_row import FleetRow, SweptValues, best_rows, fleet_rows, rank
 from .yearly_incidents import YearlyIncidents
 
 if TYPE_CHECKING:
@@ -46,7 +45,13 @@ class FleetAnswer(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         Without a method it is the forced one where there is one. Raises LookupError where there is
         no such row, or more than one point.
         """
-        rows = [row for row in self.rows if _is_asked(row, features, metric, method, swept)]
+        rows = [
+            row
+            for row in self.rows
+            if (row.features, row.metric) == (features, metric)
+            and method in (None, row.method)
+            and swept.items() <= {*row.swept}
+        ]
         if not rows:
             raise LookupError(self._said(features, metric, swept, "there is no row"))
         if len({row.scenario_id for row in rows}) > 1:
@@ -154,17 +159,6 @@ def answer_of(study: FleetStudy, summary: Sequence[SummaryRow]) -> FleetAnswer:
         summary=tuple(summary),
         seconds=None,
         partition_years=sum(lived.values()) / MICROSECONDS_PER_YEAR,
-    )
-
-
-def _is_asked(
-    row: FleetRow, features: str, metric: str, method: str | None, swept: dict[str, Any]
-) -> bool:
-    here = dict(row.swept)
-    return (
-        (row.features, row.metric) == (features, metric)
-        and method in (None, row.method)
-        and all(here.get(name) == value for name, value in swept.items())
     )
 
 

@@ -33,7 +33,7 @@ def estimate(
     and several values of one are a sweep. A grid of many points takes longer.
 
     Raises ParameterError for what is wrong with the study or a parameter, MissingExtraError without
-    numpy, numba, scipy or pyarrow.
+    numpy, numba, scipy or pyarrow, KeyboardInterrupt after Ctrl-C.
     """
     demand_packages()
     began = time.monotonic()

@@ -7,8 +7,7 @@ how much replications differ.
 
 import os
 import sys
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from ..estimators.forced_outages import outage_block
 from ..estimators.forced_windows import forced_block, forced_exposure
@@ -16,7 +15,7 @@ from ..kernel.machine_code import has_compiler
 from ..kernel.simulation import Counts, simulate
 from ..parameters.as_world import as_world, horizon_us
 from ..parameters.years import MICROSECONDS_PER_YEAR
-from ..pipeline.study_plan import FORCED, NAIVE, FleetOrder, Partial, code_version
+from ..pipeline.study_plan import FORCED, FleetOrder, Partial, code_version
 from ..statistics.block_means import Weights
 from .forced_scenarios import can_force_outages, can_force_windows, forced_metrics
 from .never_rules import kips_of
@@ -54,12 +53,9 @@ def checked_block(code: str, order: FleetOrder) -> Sequence[Partial]:
 def work_block(order: FleetOrder) -> list[Partial]:
     """One partial for each feature set and metric.
 
-    Raises ValueError for a method that there is not here, or that cannot do this scenario.
+    Raises ValueError for a method that cannot do this scenario.
     """
-    if order.method not in _METHODS:
-        names = ", ".join(_METHODS)
-        raise ValueError(f"there is no block of method {order.method!r}; there are {names}")
-    return _METHODS[order.method](order)
+    return _forced(order) if order.method == FORCED else _naive(order)
 
 
 # --- plain sampling -------------------------------------------------------------------------------
@@ -118,9 +114,11 @@ def _forced(order: FleetOrder) -> list[Partial]:
     metrics = forced_metrics(order.scenario)
     if not metrics:
         raise ValueError(f"nothing can be forced in scenario {order.scenario.scenario_id}")
-    scenario, numbers = order.scenario, _numbers(order)
+    scenario, samples = order.scenario, order.last - order.first
     p = scenario.parameters
-    us = round(forced_exposure(p, numbers["samples"]) * MICROSECONDS_PER_YEAR)
+    us = round(forced_exposure(p, samples) * MICROSECONDS_PER_YEAR)
+    # By which every estimator draws a block of samples.
+    numbers = {"seed": order.study_seed, "block": order.first // samples, "samples": samples}
     # KIPs have no say in outages.
     weights = outage_block(p, **numbers) if can_force_outages(scenario) else {}
     partials = []
@@ -129,12 +127,6 @@ def _forced(order: FleetOrder) -> list[Partial]:
             weights |= forced_block(p, kips_of(features), **numbers)
         partials += [_weighed(order, features, metric, weights[metric], us) for metric in metrics]
     return partials
-
-
-def _numbers(order: FleetOrder) -> dict[str, Any]:
-    """By which every estimator draws a block of samples."""
-    samples = order.last - order.first
-    return {"seed": order.study_seed, "block": order.first // samples, "samples": samples}
 
 
 def _weighed(
@@ -153,9 +145,3 @@ def _weighed(
         sum_w2=weights.squares,
         max_w=weights.largest,
     )
-
-
-_METHODS: dict[str, Callable[[FleetOrder], list[Partial]]] = {
-    NAIVE: _naive,
-    FORCED: _forced,
-}

@@ -38,16 +38,16 @@ _CERTAINTIES = {
 }
 
 
-def measured(found: FoundRate) -> MeasuredRate:
-    """What is known of a rate, as pictures need it."""
+def measured(rate: FoundRate) -> MeasuredRate:
+    """What is known of it, as pictures need it."""
     return MeasuredRate(
-        certainty=_CERTAINTIES.get(type(found), Certainty.SEEN),
-        rate=found.rate or 0.0,
-        low=max(found.low, 0.0),
-        high=found.high or 0.0,
-        because=found.because or "",
-        alarms=found.alarms,
-        effective=found.effective_samples,
+        certainty=_CERTAINTIES.get(type(rate), Certainty.SEEN),
+        rate=rate.rate or 0.0,
+        low=max(rate.low, 0.0),
+        high=rate.high or 0.0,
+        because=rate.because or "",
+        alarms=rate.alarms,
+        effective=rate.effective_samples,
     )
 
 

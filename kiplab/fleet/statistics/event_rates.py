@@ -152,14 +152,14 @@ class AtLeastOne(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.words}{f' ({within})' if within else ''}" if self.high else "cannot happen"
 
 
-def at_least_one(found: FoundRate, years: tuple[float, ...] = YEARS) -> tuple[AtLeastOne, ...]:
+def at_least_one(rate: FoundRate, years: tuple[float, ...] = YEARS) -> tuple[AtLeastOne, ...]:
     """For each of `years`. The rate is of what is independent: of incidents, not of partitions."""
     return tuple(
         AtLeastOne(
             years=some,
-            probability=None if found.rate is None else _some(found.rate * some),
-            low=_some(found.low * some),
-            high=1.0 if found.high is None else _some(found.high * some),
+            probability=None if rate.rate is None else _some(rate.rate * some),
+            low=_some(rate.low * some),
+            high=1.0 if rate.high is None else _some(rate.high * some),
         )
         for some in years
     )

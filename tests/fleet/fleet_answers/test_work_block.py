@@ -107,11 +107,6 @@ def weighed(one: Partial) -> Weights:
     return Weights(samples=one.replications, total=one.sum_w, squares=one.sum_w2, largest=one.max_w)
 
 
-def test_a_method_that_is_none_is_named() -> None:
-    with pytest.raises(ValueError, match="'guessed'; there are naive, forced"):
-        work_block(replace(ORDER, method="guessed"))
-
-
 def test_every_method_there_is_can_be_asked_for() -> None:
     quieter = replace(SCENARIO, parameters=Parameters(horizon_years=1.0))
     for method in METHODS:
