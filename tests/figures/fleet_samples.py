@@ -10,11 +10,20 @@ from kiplab.figures.how_often.delay_map import DelayScale, MapCell, map_chart
 from kiplab.figures.how_often.first_loss_survival import FleetOfSize, survival_chart
 from kiplab.figures.how_often.incident_chart import KindOfIncident, incident_chart
 from kiplab.figures.how_often.losses_by_cause import CauseOfLoss, causes_chart
-from kiplab.figures.how_often.measured_rate import NOT_REACHED, MeasuredRate, never, rate_of, unseen
+from kiplab.figures.how_often.measured_rate import NOT_REACHED, Certainty, MeasuredRate, rate_of
 from kiplab.figures.how_often.paired_forest import PairedDifference, forest_chart
 from kiplab.figures.how_often.plot_sheet import Chart
 from kiplab.figures.how_often.rates_by_reboots import RatePoint, rates_chart
 from kiplab.figures.how_often.tornado_chart import Leverage, tornado_chart
+
+
+def unseen(high: float) -> MeasuredRate:
+    return MeasuredRate(certainty=Certainty.UNSEEN, high=high)
+
+
+def never(because: str) -> MeasuredRate:
+    return MeasuredRate(certainty=Certainty.NEVER, because=because)
+
 
 REFUSED = never("KIP-841 refuses the join while the broker is fenced, KIP-903 once it is back")
 WARY = replace(rate_of(1e-9, 1e-10, 2e-9), alarms=("only 40 effective samples, of 100 wanted",))

@@ -16,13 +16,22 @@ from kiplab.figures.how_often.delay_map import color_scale, map_chart, once_a_ye
 from kiplab.figures.how_often.first_loss_survival import loss_words, survival_chart
 from kiplab.figures.how_often.fleet_words import plot_table_html, sets_words
 from kiplab.figures.how_often.losses_by_cause import cause_total, causes_chart, causes_in_order
-from kiplab.figures.how_often.measured_rate import NOT_REACHED, never, rate_of, rate_words, unseen
+from kiplab.figures.how_often.measured_rate import NOT_REACHED, rate_of, rate_words
 from kiplab.figures.how_often.paired_forest import forest_chart, forest_groups, gap_words
 from kiplab.figures.how_often.plot_axis import PlotAxis, log_range, pushed_apart
 from kiplab.figures.how_often.tornado_chart import by_strength, lever_ends, tornado_chart
 from tests.figures import fleet_samples as samples
 from tests.figures.boxes import texts, unreadable
-from tests.figures.fleet_samples import CHARTS, DELAY, EMPTY, REFUSED, WARY, about
+from tests.figures.fleet_samples import (
+    CHARTS,
+    DELAY,
+    EMPTY,
+    REFUSED,
+    WARY,
+    about,
+    never,
+    unseen,
+)
 
 LONG = "the largest fleet that anybody of ours has ever been asked to look after for so many years"
 LARGEST_BYTES = 40_000

@@ -112,8 +112,7 @@ def _causes(causes: dict[str, FoundRate], most: FleetRow) -> Iterator[str]:
 
 def _lever(lever: LossLever) -> str:
     about = PARAMETERS[lever.parameter]
-    ends = (f"{number_words(times)} times" for times in (lever.doubled, lever.halved))
-    doubled, halved = ends
+    doubled, halved = (f"{number_words(n)} times" for n in (lever.doubled, lever.halved))
     return (
         f"{about.does.split('.')[0]} ({lever.parameter}): twice as much makes {doubled} as many"
         f" losses, half as much {halved}."

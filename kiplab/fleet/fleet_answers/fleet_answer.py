@@ -67,9 +67,11 @@ class FleetAnswer(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         what = f"{metric} under {features}{where}"
         return f"{what}: {problem}; feature sets are {sets}; metrics are {metrics}"
 
-    def best(self, metric: str) -> tuple[FleetRow, ...]:
-        """Of each scenario and feature set the row that says most, in the order of the rows."""
-        return best_rows(self.rows, metric)
+    def best(self, metric: str, **swept: float | str) -> tuple[FleetRow, ...]:
+        """Of each scenario and feature set the row that says most, in the order of the rows, at the
+        points with those swept values.
+        """
+        return best_rows([r for r in self.rows if swept.items() <= {*r.swept}], metric)
 
     def comparable(self, metric: str, **swept: float | str) -> tuple[FleetRow, ...]:
         """The rows of the points with those swept values, one of each feature set, all of one

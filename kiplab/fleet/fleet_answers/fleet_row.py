@@ -75,14 +75,9 @@ class FleetRow(msgspec.Struct, frozen=True, kw_only=True):
         return self.found.because
 
     @property
-    def is_time(self) -> bool:
-        """Whether its events are microseconds."""
-        return self.metric.endswith("_us")
-
-    @property
     def shown(self) -> FoundRate:
         """What was found, a time in seconds and not in microseconds."""
-        return self.found.times(1e-6) if self.is_time else self.found
+        return self.found.times(1e-6) if COUNTED[self.metric].is_time else self.found
 
     @property
     def shown_unit(self) -> str:
@@ -109,7 +104,7 @@ class FleetRow(msgspec.Struct, frozen=True, kw_only=True):
         Beside an exact Poisson interval stands Jeffreys's narrower one, which is right on average.
         """
         found, low, high = self.found, None, None
-        if (found.method or "").startswith(EXACT) and not self.is_time:
+        if (found.method or "").startswith(EXACT) and not COUNTED[self.metric].is_time:
             jeffreys = poisson_interval(self.events, self.exposure, method=JEFFREYS)
             low, high = jeffreys.low, jeffreys.high
         return {

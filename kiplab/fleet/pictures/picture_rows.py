@@ -1,6 +1,6 @@
 """Answers as the rows that pictures are drawn from."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import inf, isclose
 
 from msgspec.structs import replace
@@ -63,11 +63,6 @@ def where_words(point: Mapping[str, float | str]) -> str:
     return f"At {', '.join(settings)}" if point else ""
 
 
-def at_point(rows: Sequence[FleetRow], point: Mapping[str, float | str]) -> Iterator[FleetRow]:
-    """The rows of that point."""
-    return (row for row in rows if point.items() <= dict(row.swept).items())
-
-
 def at_reboots(row: FleetRow) -> bool:
     """Whether it has a place on an axis of reboots by powers of ten: no reboots have none."""
     return dict(row.swept).get(REBOOTS, 0) != 0
@@ -101,7 +96,7 @@ def fleets_of(answer: FleetAnswer, metric: str, features: str) -> list[FleetOfSi
             yearly=measured(answer.incidents.of(row)).times(count / clusters),
             remark=answer.incidents.remark(row),
         )
-        for row in at_point(answer.best(metric), elsewhere(answer))
+        for row in answer.best(metric, **elsewhere(answer))
         if row.features == features
         for count in sorted({1, 10, 100, clusters})
     ]
@@ -113,7 +108,7 @@ def causes_of(answer: FleetAnswer, sets: Sequence[str]) -> list[CauseOfLoss]:
     return [
         CauseOfLoss(features=row.features, cause=cause, estimate=measured(row.found))
         for cause in CAUSES
-        for row in at_point(answer.best(cause), point)
+        for row in answer.best(cause, **point)
         if row.features in sets
     ]
 

@@ -53,24 +53,20 @@ def clustered_rate(counts: Weights, exposure: float) -> SeenRate | NeverSeen:
     Raises ValueError for an impossible count or exposure, MissingExtraError without scipy.
     """
     if counts.largest > 1 and _are_few(counts):
-        return _of_replications(counts, exposure)
+        how = "gamma, what a replica set has is one incident"
+        return _seen(counts, gamma_bounds(counts), exposure, how)
     together = dispersion(counts)
     if together == 1:
         return event_rate(round(counts.total), exposure)
-    alone = counts.total / together
-    bounds = poisson_interval(alone, exposure / together)
-    method = f"Poisson of clusters of {together:.2g}, {LEVEL}"
-    return SeenRate(rate=counts.total / exposure, low=bounds.low, high=bounds.high, method=method)
+    bounds = poisson_interval(counts.total / together, 1 / together)
+    how = f"Poisson of clusters of {together:.2g}"
+    return _seen(counts, (bounds.low, bounds.high), exposure, how)
 
 
-def _of_replications(counts: Weights, exposure: float) -> SeenRate:
-    low, high = gamma_bounds(counts)
-    return SeenRate(
-        rate=counts.total / exposure,
-        low=low / exposure,
-        high=high / exposure,
-        method=f"gamma, what a replica set has is one incident, {LEVEL}",
-    )
+def _seen(counts: Weights, bounds: tuple[float, float], exposure: float, how: str) -> SeenRate:
+    """`bounds` are of the total."""
+    rate, low, high = (n / exposure for n in (counts.total, max(bounds[0], 0.0), bounds[1]))
+    return SeenRate(rate=rate, low=low, high=high, method=f"{how}, {LEVEL}")
 
 
 def time_rate(times: Weights, hit: int, exposure: float) -> SeenRate:
@@ -81,14 +77,9 @@ def time_rate(times: Weights, hit: int, exposure: float) -> SeenRate:
     if not times.total or not hit:
         raise ValueError("no time was seen at all; bound how often it begins")
     often = hit > _MOST * times.samples and times.samples > 1
-    low, high = (_by_t if often else gamma_bounds)(times)
     spread = f"Student's t over {times.samples}" if often else f"gamma over {hit}"
-    return SeenRate(
-        rate=times.total / exposure,
-        low=max(low, 0.0) / exposure,
-        high=high / exposure,
-        method=f"{spread} replica sets, {LEVEL}",
-    )
+    bounds = (_by_t if often else gamma_bounds)(times)
+    return _seen(times, bounds, exposure, f"{spread} replica sets")
 
 
 def gamma_bounds(times: Weights) -> tuple[float, float]:
