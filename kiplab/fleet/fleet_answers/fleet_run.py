@@ -85,9 +85,8 @@ def run(
         _start(master, spark=spark)
         sizes = {} if path is None else _kept_sizes(path / NAIVE)
         plans = plans_of(read, methods, lambda point: naive_load(point, each, sizes), seed)
-        how = {"resume": resume, "master": master, "stop": stop}
-        bar = {"progress": progress, "listener": heard}
-        answer = worked_out(read, plans, path, bar, spark=spark, **how)
+        how: Any = {"spark": spark, "resume": resume, "master": master, "stop": stop}
+        answer = worked_out(read, plans, path, {"progress": progress, "listener": heard}, **how)
     return msgspec.structs.replace(answer, seconds=time.monotonic() - began)
 
 
@@ -218,8 +217,7 @@ def worked_out(
         place = None if folder is None else folder / plan.method
         done = run_study(plan, work, place, spark=spark and not few, **shown, **how)
         summary += summarise(done.kept.partials(), plan.method) if folder is None else ()
-        finished = done.finished
-        if not finished:
+        if not (finished := done.finished):
             break
     answer = answer_of(study, summary) if folder is None else answer_in(folder)
     return msgspec.structs.replace(answer, finished=finished)

@@ -8,6 +8,7 @@ how much replications differ.
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from ..estimators.forced_outages import outage_block
 from ..estimators.forced_windows import forced_block, forced_exposure
@@ -118,7 +119,7 @@ def _forced(order: FleetOrder) -> list[Partial]:
     p = scenario.parameters
     us = round(forced_exposure(p, samples) * MICROSECONDS_PER_YEAR)
     # By which every estimator draws a block of samples.
-    numbers = {"seed": order.study_seed, "block": order.first // samples, "samples": samples}
+    numbers: Any = {"seed": order.study_seed, "block": order.first // samples, "samples": samples}
     # KIPs have no say in outages.
     weights = outage_block(p, **numbers) if can_force_outages(scenario) else {}
     partials = []

@@ -181,8 +181,6 @@ def opened(folder: str | Path, plan: StudyPlan, *, resume: bool) -> Iterator[Stu
     with begun(path, STUDY, msgspec.json.format(said, indent=1), differs, resume=resume):
         with _written_to(path):
             (path / _WAVES).mkdir(exist_ok=True)
-        for left_by_a_killed_writer in (path / _WAVES).glob(".wave-*"):
-            left_by_a_killed_writer.unlink(missing_ok=True)
         yield StudyFolder(path)
 
 
@@ -278,7 +276,9 @@ def _written_to(folder: Path) -> Iterator[None]:
 
 
 def _beside(path: Path) -> Path:
-    """Where something is written before it gets its name: readers pass over it."""
+    """Where something is written before it gets its name: readers pass over it, and whoever goes on
+    after a kill writes over it.
+    """
     return path.with_name(f".{path.name}-unfinished")
 
 

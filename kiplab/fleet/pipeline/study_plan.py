@@ -21,7 +21,6 @@ METHODS = (NAIVE, FORCED)
 """How replications are drawn: as they come, or with the rare windows forced."""
 FORMAT = 3
 """Of the files in a study's folder."""
-_DIGITS = 12
 
 BlockKey = tuple[str, int]
 """Scenario and block: what is worked out once."""
@@ -178,7 +177,7 @@ def code_version() -> str:
     for folder in ("fleet", "protocol"):
         for name, source in _sources(files(__package__.partition(".")[0]) / folder, folder):
             digest.update(f"{name} {len(source)}\n".encode() + source)
-    return digest.hexdigest()[:_DIGITS]
+    return digest.hexdigest()[:12]
 
 
 def _sources(place: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
