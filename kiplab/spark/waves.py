@@ -262,7 +262,7 @@ def progress_bar(shown: bool | None, **options: Any) -> Iterator[Callable[[float
     from tqdm.auto import tqdm
 
     with tqdm(**options) as bar:
-        yield lambda done: bar.update(max(0, done - bar.n))
+        yield lambda done: bar.update(max(0, type(bar.total)(done) - bar.n))
 
 
 def completed_tasks(context: SparkContext, group: str) -> int:
