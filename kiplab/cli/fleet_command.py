@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def add_fleet_options(parser: argparse.ArgumentParser) -> None:
     """Commands of `kiplab fleet`: run, report or story, each with options of its own."""
     from ..fleet.parameters.fleet_study import presets
-    from ..fleet.pipeline.work_orders import METHODS
+    from ..fleet.pipeline.study_plan import METHODS
 
     studies = f"{', '.join(presets())}, or a TOML file"
     methods = f"only one of {', '.join(METHODS)}; else naive, and forced for what is too rare"

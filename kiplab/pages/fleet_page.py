@@ -8,11 +8,11 @@ from ..figures.drawing.svg import svg
 from ..figures.drawing.theme import DARK, LIGHT
 from ..figures.how_often import fleet_words
 from ..figures.how_often.measured_rate import rate_cells
+from ..figures.how_often.plot_sheet import Chart
 from ..fleet.fleet_answers.answer_text import sampling_words
 from ..fleet.fleet_answers.counted_metrics import who_checks
 from ..fleet.fleet_answers.first_screen import first_screen
 from ..fleet.fleet_answers.fleet_answer import FleetAnswer
-from ..fleet.pictures.fleet_picture import FleetPicture
 from ..fleet.pictures.picture_rows import measured, where_words
 from .page_files import AUTO, html_page, page_colors, page_file, page_theme
 
@@ -25,7 +25,7 @@ _CHECKS = (
 
 
 def fleet_page(
-    answer: FleetAnswer, pictures: Sequence[FleetPicture] | None = None, *, theme: str = AUTO
+    answer: FleetAnswer, pictures: Sequence[Chart] | None = None, *, theme: str = AUTO
 ) -> str:
     """The whole page as HTML, of every picture that the answer can feed unless some are given.
 
@@ -109,7 +109,7 @@ _ID = re.compile(r'id="(kiplab-[0-9a-f]{8})"')
 def picture_page(
     title: str,
     about: Sequence[str],
-    pictures: Sequence[FleetPicture],
+    pictures: Sequence[Chart],
     sections: Mapping[str, str],
     *,
     screen: str = "",
@@ -148,17 +148,17 @@ def open_table(table: fleet_words.PlotTable) -> str:
     return _scroll(fleet_words.plot_table_html(table), "table")
 
 
-def _figure(picture: FleetPicture, theme: str) -> str:
+def _figure(picture: Chart, theme: str) -> str:
     where = f"<figcaption>{escape(picture.where)}.</figcaption>" if picture.where else ""
     parts = ("<figure>", _pictures(picture, theme), where, folded_table(picture.words), "</figure>")
     return "\n".join(filter(None, parts))
 
 
-def _pictures(picture: FleetPicture, theme: str) -> str:
+def _pictures(picture: Chart, theme: str) -> str:
     """One image, or one for the day and one for the night."""
     if theme != AUTO:
-        return _scroll(svg(picture.draw(theme=theme)), "picture")
-    day, night = (svg(picture.draw(theme=name)) for name in (LIGHT.name, DARK.name))
+        return _scroll(svg(picture.drawing(theme=theme)), "picture")
+    day, night = (svg(picture.drawing(theme=name)) for name in (LIGHT.name, DARK.name))
     # Equal but for their colours, they would have one id, and each the other's style sheet.
     for own in _ID.findall(night):
         night = night.replace(own, f"{own}-night")

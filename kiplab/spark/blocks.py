@@ -6,7 +6,6 @@ same for any number of partitions and cores, and the same without Spark. `waves.
 over Spark.
 """
 
-import re
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -100,10 +99,9 @@ def assembled(
     return pa.concat_tables(tables).combine_chunks()
 
 
-# SQL's names for column types, and Arrow's.
-_TYPES = {"boolean": "bool", "tinyint": "int8", "smallint": "int16", "int": "int32"}
-_TYPES |= {"integer": "int32", "bigint": "int64"}
+_TYPES = {"int": "int32", "bigint": "int64", "boolean": "bool"}
 _TYPES |= {name: name for name in ("float", "double", "string", "binary")}
+"""SQL's names for column types, and Arrow's."""
 
 
 def arrow_schema(schema: "pa.Schema | str") -> "pa.Schema":
@@ -117,18 +115,12 @@ def arrow_schema(schema: "pa.Schema | str") -> "pa.Schema":
 
     if isinstance(schema, pa.Schema):
         return schema
-    return pa.schema([_field(column) for column in schema.split(",")])
-
-
-def _field(column: str) -> "pa.Field":
-    import pyarrow as pa
-
-    parts = re.fullmatch(r"\s*(\w+)\s+(\w+)\s*", column)
-    if parts is None or parts[2].lower() not in _TYPES:
-        raise ValueError(
-            f"{column.strip()!r} is not a column; expected a name and one of {', '.join(_TYPES)}"
-        )
-    return pa.field(parts[1], pa.type_for_alias(_TYPES[parts[2].lower()]))
+    columns = [column.split() for column in schema.split(",")]
+    for column in columns:
+        if len(column) != 2 or column[1] not in _TYPES:
+            expected = f"expected a name and one of {', '.join(_TYPES)}"
+            raise ValueError(f"{' '.join(column)!r} is not a column; {expected}")
+    return pa.schema([(name, pa.type_for_alias(_TYPES[kind])) for name, kind in columns])
 
 
 def pack(rows: Sequence[Mapping[str, Any]], columns: "pa.Schema") -> bytes:

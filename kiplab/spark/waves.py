@@ -88,11 +88,13 @@ def run_blocks(
     if not blocks:
         return columns.empty_table()
     spark = session(master, app="kiplab blocks")
-    with _bar(len(blocks), bar_is_visible() if progress is None else progress) as report:
+    with progress_bar(progress, total=len(blocks), unit="block") as report:
         waves = run_waves(
             spark, function, iter([blocks]), schema=columns, partitions=partitions, listener=report
         )
         (wave,) = waves
+        if report is not None:
+            report(len(blocks))
     return wave.rows
 
 
@@ -246,31 +248,21 @@ def _mend(report: str) -> str:
 
 
 @contextlib.contextmanager
-def _bar(blocks: int, shown: bool) -> Iterator[Callable[[float], object] | None]:
-    """A bar that counts blocks while the body runs; yields the function that sets the count.
+def progress_bar(shown: bool | None, **options: Any) -> Iterator[Callable[[float], object] | None]:
+    """A bar of tqdm's on stderr or in the notebook while the body runs; `options` are tqdm's.
 
-    It ends full if the body succeeds, and where it stood if not.
+    Yields what sets its count, None where it is not `shown`: by default there has to be a terminal
+    or a notebook. The count never falls: what is under way is a guess, and a task may be retried.
     """
-    if not shown:
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    if not (sys.stderr.isatty() or hasattr(shell, "kernel") if shown is None else shown):
         yield None
         return
     from tqdm.auto import tqdm
 
-    with tqdm(total=blocks, unit="block") as bar:
-
-        def report(done: float) -> None:
-            """Never decreases the count: a retried task was counted before."""
-            bar.update(max(0, int(done) - bar.n))
-
-        yield report
-        report(blocks)
-
-
-def bar_is_visible() -> bool:
-    """Whether there is a terminal or a notebook to show a bar."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython else None
-    return sys.stderr.isatty() or hasattr(shell, "kernel")
+    with tqdm(**options) as bar:
+        yield lambda done: bar.update(max(0, type(bar.total)(done) - bar.n))
 
 
 def completed_tasks(context: SparkContext, group: str) -> int:

@@ -8,7 +8,7 @@ import time
 
 from kiplab.fleet.estimators.forced_windows import BLOCKS, SAMPLES, forced_rates
 from kiplab.fleet.parameters import Parameters
-from kiplab.fleet.statistics.block_means import WeighedRate
+from kiplab.fleet.statistics.event_rates import WeighedRate
 
 SETS = {"none": frozenset[str](), "841": frozenset({"841"}), "903": frozenset({"903"})}
 WANTED, STANDARD_ERRORS = 0.1, 1.96

@@ -8,13 +8,22 @@ from msgspec.structs import replace
 
 from kiplab.figures.how_often.delay_map import DelayScale, MapCell, map_chart
 from kiplab.figures.how_often.first_loss_survival import FleetOfSize, survival_chart
-from kiplab.figures.how_often.incident_chart import KindOfIncident, SizeBin, incident_chart
+from kiplab.figures.how_often.incident_chart import KindOfIncident, incident_chart
 from kiplab.figures.how_often.losses_by_cause import CauseOfLoss, causes_chart
-from kiplab.figures.how_often.measured_rate import NOT_REACHED, MeasuredRate, never, rate_of, unseen
+from kiplab.figures.how_often.measured_rate import NOT_REACHED, Certainty, MeasuredRate, rate_of
 from kiplab.figures.how_often.paired_forest import PairedDifference, forest_chart
 from kiplab.figures.how_often.plot_sheet import Chart
 from kiplab.figures.how_often.rates_by_reboots import RatePoint, rates_chart
 from kiplab.figures.how_often.tornado_chart import Leverage, tornado_chart
+
+
+def unseen(high: float) -> MeasuredRate:
+    return MeasuredRate(certainty=Certainty.UNSEEN, high=high)
+
+
+def never(because: str) -> MeasuredRate:
+    return MeasuredRate(certainty=Certainty.NEVER, because=because)
+
 
 REFUSED = never("KIP-841 refuses the join while the broker is fenced, KIP-903 once it is back")
 WARY = replace(rate_of(1e-9, 1e-10, 2e-9), alarms=("only 40 effective samples, of 100 wanted",))
@@ -108,14 +117,14 @@ def map_cells() -> list[MapCell]:
 
 def kinds_of_incidents() -> list[KindOfIncident]:
     """One AlterPartition of a leader, whole replica sets, and a kind that never happened."""
-    joined = [SizeBin(2**n, 2 ** (n + 1) - 1, 900 // 2**n) for n in range(9)]
-    sets = [SizeBin(64, 127, 300), SizeBin(128, 255, 40)]
-    named = {
+    joined = [(2**n, 900 // 2**n) for n in range(9)]
+    sets = [(64, 300), (128, 40)]
+    named: dict[str, list[tuple[int, int]]] = {
         "A stale replica joins, partitions placed at random": joined,
         "The last replica goes, few replica sets": sets,
         "A shock": [],
     }
-    return [KindOfIncident(name=name, bins=tuple(bins)) for name, bins in named.items()]
+    return [KindOfIncident(name=name, sizes=tuple(sizes)) for name, sizes in named.items()]
 
 
 def causes() -> list[CauseOfLoss]:

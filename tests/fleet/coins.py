@@ -14,7 +14,6 @@ from kiplab.fleet.parameters import Parameters, Scenario
 
 SETS = ("none", "841", "841+903")
 METRICS = ("heads", "tails_us")
-_BINS = 6
 
 
 def coin(share: float) -> Scenario:
@@ -69,13 +68,11 @@ def _partial(
         # More than 64 bits hold, as in a block of 292,000 partition-years.
         exposure_us=(order.last - order.first) * 10**20,
         events=counted,
-        incidents=len(heads),
         clusters_hit=len(heads),
         sum_w=_one_after_the_other(weights),
         sum_w2=_one_after_the_other([w * w for w in weights]),
         max_w=max(weights, default=0.0),
         cross=len(first),
-        histogram=_histogram(heads),
     )
 
 
@@ -84,13 +81,6 @@ def _one_after_the_other(values: list[float]) -> float:
     for value in values:
         total += value
     return total
-
-
-def _histogram(values: list[float]) -> tuple[int, ...]:
-    bins = [0] * _BINS
-    for value in values:
-        bins[int(value * _BINS)] += 1
-    return tuple(bins)
 
 
 def plan(**changes: Any) -> pipeline.StudyPlan:

@@ -1,4 +1,4 @@
-"""What a study may be planned as, what its blocks may answer, and what is told meanwhile."""
+"""What the blocks of a study may answer, and what is told meanwhile."""
 
 from pathlib import Path
 from typing import Any
@@ -25,20 +25,6 @@ from tests.fleet.coins import work_out
 def test_a_block_that_fails_is_named(tmp_path: Path, work: Any, sentence: str) -> None:
     with pytest.raises(BlockFailed, match=sentence):
         work_out(tmp_path / "study", work=work)
-
-
-@pytest.mark.parametrize(
-    ("change", "sentence"),
-    [
-        ({"shares": ()}, "one scenario or more"),
-        ({"shares": (0.5, 0.5)}, "each of them once"),
-        ({"feature_sets": ()}, "one feature set or more"),
-        ({"blocks": 0}, "one block or more"),
-    ],
-)
-def test_a_plan_without_work_is_refused(change: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(ValueError, match=sentence):
-        coins.plan(**change)
 
 
 def test_progress_tells_the_pace_and_the_time_left() -> None:

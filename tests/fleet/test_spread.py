@@ -145,38 +145,3 @@ def test_a_shock_in_which_hardly_anybody_loses_anything_takes_what_one_broker_wa
 def test_a_metric_that_is_none_is_refused() -> None:
     with pytest.raises(ValueError, match=r"no incidents are known of 'stale'; there are incidents"):
         spread.partitions_per_incident(SCATTERED, "stale")
-
-
-# --- what those that were seen took -------------------------------------------------------------
-
-SIZES = spread.partitions_per_incident(COPYSETS, "stale_join")
-
-
-def test_what_was_seen_is_in_the_histogram_once() -> None:
-    seen = spread.seen_incidents(SIZES, "stale_join", [2, 0, 0, 3], first=4, seed=1)
-    assert seen.incidents == sum(seen.histogram) == 5
-    assert 5 * SIZES.sizes[0] <= seen.partitions <= 5 * SIZES.sizes[-1]
-    assert len(seen.histogram) == len(spread.BIN_EDGES)
-
-
-def test_blocks_see_together_what_one_block_sees() -> None:
-    told = [replication % 3 for replication in range(50)]
-    whole = spread.seen_incidents(SIZES, "stale_join", told, first=100, seed=7)
-    parts = [
-        spread.seen_incidents(SIZES, "stale_join", told[k : k + 9], first=100 + k, seed=7)
-        for k in range(0, 50, 9)
-    ]
-    added = tuple(map(sum, zip(*(part.histogram for part in parts), strict=True)))
-    assert (added, sum(part.partitions for part in parts)) == (whole.histogram, whole.partitions)
-
-
-def test_many_incidents_are_as_large_on_average_as_the_groups_are() -> None:
-    seen = spread.seen_incidents(SIZES, "stale_join", [1] * 20_000, first=0, seed=2)
-    assert seen.partitions / seen.incidents == pytest.approx(SIZES.mean, rel=0.02)
-
-
-def test_incidents_that_can_take_nothing_are_an_error() -> None:
-    nothing = spread.IncidentSizes(np.array([], dtype=np.int64))
-    assert spread.seen_incidents(nothing, "stale_join", [0, 0], first=0, seed=0).incidents == 0
-    with pytest.raises(ValueError, match="1 incidents of stale_join, and no partitions to be hit"):
-        spread.seen_incidents(nothing, "stale_join", [0, 1], first=0, seed=0)

@@ -157,7 +157,7 @@ class TestOnACluster:
         self, cluster: LocalCluster, plain: pa.Table, tmp_path: Path
     ) -> None:
         """What it was sent says itself that it is the code of this process."""
-        work = partial(checked_block, code_version(work_block.__module__))
+        work = partial(checked_block, code_version())
         run_study(PLAN, work, tmp_path / "study", master=cluster.master, partitions=5)
         assert partials_in(tmp_path / "study").equals(plain)
 

@@ -154,7 +154,7 @@ def map_chart(cells: Sequence[MapCell], what: str, scale: DelayScale, beside: st
     return Chart(
         title="Slow requests and many reboots together",
         sentence=_sentence(cells, what, scale, beside),
-        table=_table(cells, scale, beside),
+        words=_table(cells, scale, beside),
         plot=partial(_plot, cells, scale),
         notes=_notes(cells, beside),
         empty="" if is_map(cells) else EMPTY,

@@ -87,7 +87,7 @@ def survival_chart(fleets: Sequence[FleetOfSize], what: str) -> Chart:
     return Chart(
         title="How long until the first loss?",
         sentence=_sentence(fleets, what),
-        table=_table(fleets),
+        words=_table(fleets),
         plot=partial(_plot, fleets),
         notes=_notes(fleets),
         empty="" if fleets else EMPTY,

@@ -1,13 +1,15 @@
 """The meanings of the fleet's names in a picture: sets of KIPs, metrics, signs."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from html import escape
+from typing import TypeVar
 
 import msgspec
 
 from ...rows.sentences import html_table
 
 NO_KIPS = "none"
+_SameKey = TypeVar("_SameKey", bound=Hashable)
 _METRICS = {
     "stale_join": "A stale replica joins the ISR",
     "stale_join_after_crash": "A stale replica joins after a crash",
@@ -53,6 +55,14 @@ def counted(count: int, what: str) -> str:
 def listed(words: list[str]) -> str:
     """``a``, ``a and b``, ``a, b and c``."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def alike(pairs: Iterable[tuple[_SameKey, str]]) -> dict[_SameKey, list[str]]:
+    """Names that came to the same, by what they came to, in their order."""
+    same: dict[_SameKey, list[str]] = {}
+    for key, name in pairs:
+        same.setdefault(key, []).append(name)
+    return same
 
 
 def capital(words: str) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import accumulate
 from math import dist
+from operator import sub
 
 import msgspec
 
@@ -30,49 +31,31 @@ _MARKS_APART = 30
 """Pixels between marks of a line, however many steps it has."""
 
 
-class SizeBin(msgspec.Struct, frozen=True):
-    """So many incidents took `fewest` to `most` partitions."""
-
-    fewest: int
-    most: int
-    incidents: int
-
-
 class KindOfIncident(msgspec.Struct, frozen=True, kw_only=True):
-    """Incidents of one kind, smallest first, the bins apart. `noun` is what is counted in them:
-    incidents that were seen, or pairs of brokers, one of which an incident takes.
+    """Incidents of one kind: so many partitions, smallest first, and how many take as many. `noun`
+    is what is counted in them: incidents that were seen, or pairs of brokers, one of which an
+    incident takes.
     """
 
     name: str
-    bins: tuple[SizeBin, ...]
+    sizes: tuple[tuple[int, int], ...]
     noun: str = "incident"
 
     @property
     def incidents(self) -> int:
         """How many there were."""
-        return sum(size.incidents for size in self.bins)
+        return sum(many for _, many in self.sizes)
 
     @property
-    def middle(self) -> SizeBin:
-        """The bin that half of the incidents do not exceed."""
-        totals = accumulate(size.incidents for size in self.bins)
-        pairs = zip(self.bins, totals, strict=True)
-        return next(size for size, total in pairs if 2 * total >= self.incidents)
+    def steps(self) -> list[tuple[int, float]]:
+        """(partitions, share of incidents with at least so many)."""
+        left = accumulate((many for _, many in self.sizes), sub, initial=self.incidents)
+        return [(size, n / self.incidents) for (size, _), n in zip(self.sizes, left, strict=False)]
 
     @property
-    def largest(self) -> SizeBin:
-        """The last bin with an incident."""
-        return [size for size in self.bins if size.incidents][-1]
-
-
-def sizes_steps(sizes: KindOfIncident) -> list[tuple[int, float]]:
-    """(partitions, share of incidents with at least so many), where the share falls."""
-    left, steps = sizes.incidents, []
-    for size in sizes.bins:
-        if size.incidents:
-            steps.append((size.fewest, left / sizes.incidents))
-            left -= size.incidents
-    return steps
+    def middle(self) -> int:
+        """What half of the incidents do not exceed."""
+        return max(size for size, share in self.steps if 2 * share >= 1)
 
 
 def _sentence(kinds: Sequence[KindOfIncident]) -> str:
@@ -81,26 +64,19 @@ def _sentence(kinds: Sequence[KindOfIncident]) -> str:
     for kind in kinds:
         words = "no incident seen"
         if kind.incidents:
-            many, half = counted(kind.incidents, kind.noun), counted(kind.middle.most, "partition")
-            words = f"half of {many} take {half} at most, the largest {_span(kind.largest)}"
+            many, half = counted(kind.incidents, kind.noun), counted(kind.middle, "partition")
+            words = f"half of {many} take {half} at most, the largest {kind.sizes[-1][0]:,}"
         sentences.append(f"{kind.name}: {words}")
     return "; ".join(sentences) + "." if any(kind.incidents for kind in kinds) else EMPTY
 
 
-def _span(size: SizeBin) -> str:
-    return f"{size.most:,}" if size.fewest == size.most else f"{size.fewest:,} to {size.most:,}"
-
-
 def _table(kinds: Sequence[KindOfIncident]) -> PlotTable:
-    """A line per kind and bin that has incidents."""
+    """A line per kind and size."""
     heads = ("kind", "partitions", "incidents", "share with at least so many")
     lines = []
     for kind in kinds:
-        shares = dict(sizes_steps(kind))
-        for size in kind.bins:
-            if size.incidents:
-                share = share_words(shares[size.fewest])
-                lines.append((kind.name, _span(size), f"{size.incidents:,}", share))
+        for (size, many), (_, share) in zip(kind.sizes, kind.steps, strict=True):
+            lines.append((kind.name, f"{size:,}", f"{many:,}", share_words(share)))
         if not kind.incidents:
             lines.append((kind.name, "none seen", "0", ""))
     return PlotTable("Partitions per incident", heads, lines)
@@ -115,7 +91,7 @@ def incident_chart(kinds: Sequence[KindOfIncident]) -> Chart:
     return Chart(
         title="How many partitions does one incident take?",
         sentence=_sentence(kinds),
-        table=_table(kinds),
+        words=_table(kinds),
         plot=partial(_plot, kinds),
         notes=_NOTES,
         empty="" if any(kind.incidents for kind in kinds) else EMPTY,
@@ -124,12 +100,12 @@ def incident_chart(kinds: Sequence[KindOfIncident]) -> Chart:
 
 def _plot(kinds: Sequence[KindOfIncident], canvas: Canvas, top: float) -> float:
     y = top + 6
-    low = min(share for kind in kinds for _, share in sizes_steps(kind))
+    low = min(share for kind in kinds for _, share in kind.steps)
     shares = PlotAxis(min(low * 0.8, 0.1), 1.15, log=True, line=True).ticked(_HEIGHT, 34)
     left = EDGE + tick_room(canvas, shares)
     box = Box(left, y, canvas.width - EDGE - _LEGEND, y + _HEIGHT)
     title = "partitions of one incident, at least"
-    largest = [float(kind.largest.most) for kind in kinds if kind.incidents]
+    largest = [float(kind.sizes[-1][0]) for kind in kinds if kind.sizes]
     ends = log_range([1.0, *largest], decades=1)
     partitions = PlotAxis(*ends, log=True, title=title, line=True, outside=True)
     panel = PlotPanel(canvas, box, partitions.ticked(box.x1 - box.x0, 70), shares)
@@ -144,11 +120,11 @@ def _plot(kinds: Sequence[KindOfIncident], canvas: Canvas, top: float) -> float:
 
 def _steps(panel: PlotPanel, kind: KindOfIncident, style: PlotStyle) -> None:
     """From step to step, and at last down to the edge; marks where there is room for them."""
-    color, steps = style.paint(panel.canvas.theme), sizes_steps(kind)
+    color, steps = style.paint(panel.canvas.theme), kind.steps
     xs, ys = [panel.x.low], [steps[0][1]]
     for fewest, share in steps:
         xs, ys = [*xs, fewest, fewest], [*ys, ys[-1], share]
-    last = kind.largest.most
+    last = kind.sizes[-1][0]
     panel.line([*xs, last, last], [*ys, ys[-1], panel.y.low], color, dash=style.dash)
     places = [(panel.px(fewest), panel.py(share)) for fewest, share in steps]
     roomy = apart_from_each_other(places, _MARKS_APART)

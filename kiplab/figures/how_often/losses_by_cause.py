@@ -84,7 +84,7 @@ def causes_chart(rows: Sequence[CauseOfLoss]) -> Chart:
     return Chart(
         title="What is lost, and by what?",
         sentence=_sentence(rows),
-        table=_table(rows),
+        words=_table(rows),
         plot=partial(_plot, rows),
         notes=_notes(rows),
         empty="" if any(row.estimate.is_seen for row in rows) else EMPTY,

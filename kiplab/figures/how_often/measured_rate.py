@@ -52,16 +52,6 @@ def rate_of(rate: float, low: float, high: float) -> MeasuredRate:
     return MeasuredRate(certainty=Certainty.SEEN, rate=rate, low=low, high=high)
 
 
-def unseen(high: float) -> MeasuredRate:
-    """Nothing seen: at most `high`."""
-    return MeasuredRate(certainty=Certainty.UNSEEN, high=high)
-
-
-def never(because: str) -> MeasuredRate:
-    """Impossible in the model, and why."""
-    return MeasuredRate(certainty=Certainty.NEVER, because=because)
-
-
 NOT_REACHED = MeasuredRate(certainty=Certainty.NOT_REACHED)
 
 

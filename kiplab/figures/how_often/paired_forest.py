@@ -97,7 +97,7 @@ def forest_chart(rows: Sequence[PairedDifference], what: str) -> Chart:
     return Chart(
         title="What do the KIPs change on the same schedules?",
         sentence=_sentence(rows, what),
-        table=_table(rows),
+        words=_table(rows),
         plot=partial(_plot, rows),
         notes=_NOTES,
         empty="" if rows else EMPTY,

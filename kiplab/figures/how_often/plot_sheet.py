@@ -3,19 +3,27 @@
 A sheet counts x in pixels from its left edge, like y from the top.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
-from ..drawing.canvas import Box, Canvas, wrapped_safe
+from ...extras import needed_by
+from ..drawing.canvas import Box, Canvas, as_figure, wrapped_safe
+from ..drawing.still_picture import mimebundle
 from ..drawing.svg import Json
 from ..drawing.text_width import width_of
 from ..drawing.theme import sizes_of, theme_of
 from .fleet_words import PlotTable
 from .plot_axis import PlotAxis
 from .plot_panel import PlotPanel, PlotStyle
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
 
 PLOT_WIDTH, PLOT_WIDTH_MIN = 980, 640
 EDGE = 16
@@ -27,21 +35,23 @@ BELOW = 42
 
 
 class Chart(msgspec.Struct, frozen=True, kw_only=True):
-    """A question, the answer in a `sentence` and every number in a `table`; `plot` draws on the
+    """A question, the answer in a `sentence` and every number in `words`; `plot` draws on the
     sheet from a height on, and returns where it ends, `notes` say how to read that. `empty` says
     instead why there is nothing to plot. `described` stands for the sentence where the chart has no
-    room for it. `least` is how many pixels of width `what` needs.
+    room for it. `least` is how many pixels of width `what` needs. `where` is the point of the
+    parameter space, where a study has several.
     """
 
     title: str
     plot: Callable[[Canvas, float], float]
     sentence: str = ""
-    table: PlotTable = PlotTable("", (), ())
+    words: PlotTable = PlotTable("", (), ())
     notes: Sequence[str] = ()
     empty: str = ""
     described: str = ""
     least: int = PLOT_WIDTH_MIN
     what: str = "these pictures"
+    where: str = ""
 
     def drawing(self, *, theme: str = "light", width: int | None = None) -> Json:
         """The whole chart as plotly's data and layout, `width` pixels wide, 980 by default.
@@ -63,6 +73,23 @@ class Chart(msgspec.Struct, frozen=True, kw_only=True):
         for line in self.notes:
             y = text_block(canvas, line, y, canvas.theme.muted, sizes.small + 0.5) + 2
         return canvas.drawing(y + EDGE - 2, self.described or self.sentence)
+
+    def figure(self, **options: Any) -> go.Figure:
+        """As a plotly figure; options as for `drawing`. Raises MissingExtraError without plotly."""
+        return as_figure(self.drawing)(**options)
+
+    def table(self) -> pd.DataFrame:
+        """Every number of it, in words. Raises MissingExtraError without pandas."""
+        with needed_by("a table"):
+            import pandas as pd
+
+        return pd.DataFrame(self.words.lines, columns=list(self.words.heads))
+
+    def _repr_mimebundle_(self, **_: Any) -> Any:
+        return mimebundle(self.figure())
+
+    def __repr__(self) -> str:
+        return f"<Chart: {self.described or self.sentence}>"
 
 
 def text_block(

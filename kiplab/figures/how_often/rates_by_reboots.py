@@ -103,7 +103,7 @@ def rates_chart(points: Sequence[RatePoint]) -> Chart:
     return Chart(
         title="How often, for how many reboots?",
         sentence=_sentence(points),
-        table=_table(points),
+        words=_table(points),
         plot=partial(_plot, points),
         notes=_notes(points),
         empty=EMPTY if _sweeps(points) < 2 else "",

@@ -99,7 +99,7 @@ def tornado_chart(levers: Sequence[Leverage], what: str) -> Chart:
     return Chart(
         title="What matters most?",
         sentence=sentence,
-        table=_table(levers),
+        words=_table(levers),
         plot=partial(_plot, by_strength(levers)[:MOST_LEVERS]),
         notes=[*_NOTES, *more],
         empty="" if any(lever.usual.is_seen for lever in levers) else sentence,

@@ -9,13 +9,15 @@ Dropped: paths that need one more crash, of the order of crash rate times outage
 estimate at base rates); cuts, shocks and failovers of controllers.
 """
 
+from functools import partial
 from typing import Any
 
 import msgspec
 
 from ..parameters.parameter_table import Parameters
 from ..parameters.years import SECONDS_PER_YEAR
-from ..statistics.block_means import NothingWeighed, WeighedRate, Weights, weighed_rate
+from ..statistics.block_means import Weights
+from ..statistics.event_rates import FoundRate
 from . import window_draws
 from .closed_forms import (
     alone_share,
@@ -32,6 +34,7 @@ from .forced_windows import (
     STALE_JOIN,
     DrawWindows,
     forced_exposure,
+    rates_of_blocks,
     weights_of,
 )
 
@@ -56,21 +59,14 @@ def outage_rates(
     blocks: int = BLOCKS,
     samples: int = SAMPLES,
     draw: DrawWindows = window_draws.real_draws,
-) -> dict[str, WeighedRate | NothingWeighed]:
+) -> dict[str, FoundRate]:
     """How often all replicas of a partition are gone, and its records by that, per year.
 
     KIPs have no say in it. Raises ValueError for a single replica, for planned restarts that don't
     wait, for fewer than 30 blocks, MissingExtraError without numpy and scipy.
     """
-    blocks_weights = [
-        outage_block(parameters, seed=seed, block=block, samples=samples, draw=draw)
-        for block in range(blocks)
-    ]
-    exposure = blocks * forced_exposure(parameters, samples)
-    return {
-        metric: weighed_rate([weights[metric] for weights in blocks_weights], exposure)
-        for metric in OUTAGE_METRICS
-    }
+    block_of = partial(outage_block, parameters, seed=seed, samples=samples, draw=draw)
+    return rates_of_blocks(block_of, blocks, forced_exposure(parameters, samples))
 
 
 def outage_block(

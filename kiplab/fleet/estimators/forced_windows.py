@@ -15,14 +15,15 @@ Dropped: paths with one more crash within such a window, of the order of crash r
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import msgspec
 
 from ..parameters.parameter_table import Parameters
 from ..parameters.years import SECONDS_PER_YEAR
-from ..statistics.block_means import NothingWeighed, WeighedRate, Weights, weighed_rate
-from ..statistics.event_rates import NeverHappens
+from ..statistics.block_means import Weights, weighed_rate
+from ..statistics.event_rates import FoundRate, NeverHappens
 from .closed_forms import alone_share, expansions, lost_share, tail_lost_share
 from .window_draws import (
     ASKED_DOWN,
@@ -48,7 +49,6 @@ _SDS_SHORTER = 2.0
 _REFUSED = "KIP-841 refuses the join while the broker is fenced, KIP-903 once it is back"
 
 DrawWindows = Callable[[Parameters, Any, float], WindowDraws]
-ForcedRate = WeighedRate | NothingWeighed | NeverHappens
 
 
 class _Window(msgspec.Struct, frozen=True):
@@ -67,23 +67,27 @@ def forced_rates(
     blocks: int = BLOCKS,
     samples: int = SAMPLES,
     draw: DrawWindows = real_draws,
-) -> dict[str, ForcedRate]:
+) -> dict[str, FoundRate]:
     """Stale joins (all, and those after a crash), race losses and losses of the last replica, per
     partition and year. Only what `METRICS` names; no cut, shock or failover of a controller.
 
     Raises ValueError for other than two replicas of which one suffices, for fewer than 30 blocks,
     MissingExtraError without numpy and scipy.
     """
-    blocks_weights = [
-        forced_block(parameters, kips, seed=seed, block=block, samples=samples, draw=draw)
-        for block in range(blocks)
-    ]
-    exposure = blocks * forced_exposure(parameters, samples)
+    block_of = partial(forced_block, parameters, kips, seed=seed, samples=samples, draw=draw)
+    rates = rates_of_blocks(block_of, blocks, forced_exposure(parameters, samples))
+    refused = METRICS[:-1] if {"841", "903"} <= kips else ()
+    return rates | dict.fromkeys(refused, NeverHappens(because=_REFUSED))
+
+
+def rates_of_blocks(
+    block_of: Callable[..., dict[str, Weights]], blocks: int, exposure: float
+) -> dict[str, FoundRate]:
+    """By metric, of so many blocks of `exposure` partition-years each."""
+    weights = [block_of(block=block) for block in range(blocks)]
     return {
-        metric: NeverHappens(because=_REFUSED)
-        if metric != LAST_REPLICA_LOSS and {"841", "903"} <= kips
-        else weighed_rate([weights[metric] for weights in blocks_weights], exposure)
-        for metric in METRICS
+        metric: weighed_rate([each[metric] for each in weights], blocks * exposure)
+        for metric in weights[0]
     }
 
 

@@ -4,10 +4,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from textwrap import wrap
 
-from ...figures.how_often.number_words import share_range_words, share_words
-from ..pipeline.work_orders import FORCED, NAIVE
-from ..statistics.block_means import WeighedRate
-from ..statistics.years_ahead import YEARS, AtLeastOne, at_least_one
+from ...figures.how_often.fleet_words import alike
+from ..pipeline.study_plan import FORCED, NAIVE
+from ..statistics.event_rates import YEARS, at_least_one
 from .first_screen import first_screen
 from .fleet_answer import FleetAnswer
 from .fleet_row import FleetRow, best_rows
@@ -75,9 +74,8 @@ def _chances(answer: FleetAnswer, point: Sequence[FleetRow]) -> Iterator[str]:
 
 def _chance(answer: FleetAnswer, row: FleetRow) -> str:
     yearly = answer.incidents.of(row)
-    chances = "; ".join(chance_words(one) for one in at_least_one(yearly, 1))
-    alarms = yearly.alarms if isinstance(yearly, WeighedRate) else ()
-    return "; ".join(filter(None, [chances, *alarms, answer.incidents.remark(row)]))
+    chances = [chance.words_with_interval for chance in at_least_one(yearly)]
+    return "; ".join(filter(None, [*chances, *yearly.alarms, answer.incidents.remark(row)]))
 
 
 def _with_zookeeper(answer: FleetAnswer, point: Sequence[FleetRow]) -> Iterator[str]:
@@ -91,32 +89,18 @@ def _with_zookeeper(answer: FleetAnswer, point: Sequence[FleetRow]) -> Iterator[
 
 def _lines(rows: Iterable[FleetRow], said: Callable[[FleetRow], str]) -> Iterator[str]:
     """Feature sets that came to the same stand together."""
-    same: dict[str, list[str]] = {}
-    for row in rows:
-        same.setdefault(said(row), []).append(row.features)
+    same = alike((said(row), row.features) for row in rows)
     names = {words: ", ".join(dict.fromkeys(sets)) for words, sets in same.items()}
     width = max(map(len, names.values()))
     yield from (f"  {sets:<{width}}  {words}" for words, sets in names.items())
 
 
 def _words(row: FleetRow) -> str:
-    alarms = "".join(f"; {sentence}" for sentence in row.alarms)
     if row.method == NAIVE or row.why_never is not None:
         return row.words
-    effective = ""
-    if row.effective_samples is not None:
-        effective = f", {row.effective_samples:,.0f} effective samples"
-    return f"{row.words}, {row.method}{effective}{alarms}"
-
-
-def chance_words(chance: AtLeastOne) -> str:
-    """``0.29 % (0.24 to 0.35 %)``; of what was never seen no more than a bound."""
-    if chance.probability is None:
-        return f"unknown, at most {share_words(chance.high)}"
-    if chance.high == 0:
-        return "cannot happen"
-    within = share_range_words(chance.low, chance.high)
-    return f"{share_words(chance.probability)}{f' ({within})' if within else ''}"
+    worth = row.found.effective_samples
+    effective = "" if worth is None else f", {worth:,.0f} effective samples"
+    return "; ".join([f"{row.words}, {row.method}{effective}", *row.found.alarms])
 
 
 def sampling_words(answer: FleetAnswer) -> str:

@@ -6,6 +6,7 @@ study is cut alike everywhere.
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from math import ceil
 
 from ..estimators.forced_windows import BLOCKS, SAMPLES, forced_exposure
@@ -58,6 +59,7 @@ def _size(scenario: Scenario, wanted: int) -> int:
     return few if few == 1 else max(1, min(few, int(_MOST_WORK / kernel_work(scenario))))
 
 
+@lru_cache(maxsize=256)
 def kernel_work(scenario: Scenario) -> float:
     """About how many steps the kernel makes in one replication, under all its feature sets."""
     horizon = horizon_us(scenario.parameters)

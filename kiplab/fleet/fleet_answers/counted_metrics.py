@@ -11,7 +11,7 @@ from importlib.resources import files
 
 import msgspec
 
-from ..pipeline.work_orders import FORCED
+from ..pipeline.study_plan import FORCED
 
 FORCED_WITHOUT = "without cuts, shocks and failovers of the controller"
 """What forced samples know nothing of."""

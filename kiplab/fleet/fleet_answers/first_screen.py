@@ -8,6 +8,7 @@ import msgspec
 
 from ...figures.how_often.fleet_words import (
     NO_KIPS,
+    alike,
     capital,
     counted,
     listed,
@@ -23,11 +24,9 @@ from ...figures.how_often.number_words import (
 from ..parameters.parameter_table import PARAMETERS, Parameters
 from ..parameters.scenario import Scenario
 from ..spread.partition_placement import sets_in_use
-from ..statistics.block_means import WeighedRate
-from ..statistics.event_rates import NeverHappens, SeenRate
-from ..statistics.years_ahead import AtLeastOne, at_least_one
+from ..statistics.event_rates import FoundRate, NeverHappens, at_least_one
 from .fleet_answer import FleetAnswer
-from .fleet_row import FleetRow, FoundRate, best_rows
+from .fleet_row import FleetRow, best_rows
 from .loss_levers import OF_SHOCKS, LossLever, assumed, loss_levers
 from .yearly_incidents import ALL_CAUSES
 
@@ -78,25 +77,20 @@ def _asked(scenario: Scenario) -> str:
 
 def _chances(answer: FleetAnswer, rows: tuple[FleetRow, ...]) -> Iterator[str]:
     """Sets that came to the same stand together."""
-    same: dict[str, list[str]] = {}
-    for row in rows:
-        apart, every = answer.incidents.of(row, without=SHOCKS), answer.incidents.of(row)
-        words = f"without shocks {_within(apart)}; with shocks {_within(every)}"
-        same.setdefault(words, []).append(set_words(row.features))
+    words = (
+        f"without shocks {_within(answer.incidents.of(row, without=SHOCKS))}; with shocks"
+        f" {_within(answer.incidents.of(row))}"
+        for row in rows
+    )
+    same = alike(zip(words, (set_words(row.features) for row in rows), strict=True))
     yield from (f"{capital(listed(sets))}: {words}." for words, sets in same.items())
 
 
 def _within(rate: FoundRate) -> str:
-    chances = at_least_one(rate, 1)
     if isinstance(rate, NeverHappens):
         return "it cannot happen"
-    return ", ".join(f"{_chance(c)} within {counted(round(c.years), 'year')}" for c in chances)
-
-
-def _chance(chance: AtLeastOne) -> str:
-    if chance.probability is None:
-        return f"at most {share_words(chance.high)}"
-    return share_words(chance.probability)
+    chances = at_least_one(rate)
+    return ", ".join(f"{c.words} within {counted(round(c.years), 'year')}" for c in chances)
 
 
 def _causes(causes: dict[str, FoundRate], most: FleetRow) -> Iterator[str]:
@@ -118,8 +112,7 @@ def _causes(causes: dict[str, FoundRate], most: FleetRow) -> Iterator[str]:
 
 def _lever(lever: LossLever) -> str:
     about = PARAMETERS[lever.parameter]
-    ends = (f"{number_words(times)} times" for times in (lever.doubled, lever.halved))
-    doubled, halved = ends
+    doubled, halved = (f"{number_words(n)} times" for n in (lever.doubled, lever.halved))
     return (
         f"{about.does.split('.')[0]} ({lever.parameter}): twice as much makes {doubled} as many"
         f" losses, half as much {halved}."
@@ -129,10 +122,10 @@ def _lever(lever: LossLever) -> str:
 def _sure(
     answer: FleetAnswer, most: FleetRow, causes: dict[str, FoundRate], levers: list[LossLever]
 ) -> Iterator[str]:
-    *_, ten = at_least_one(answer.incidents.of(most), 1)
+    *_, ten = at_least_one(answer.incidents.of(most))
     within = share_range_words(ten.low, ten.high)
     yield (
-        f"The chance within 10 years is {within or _chance(ten)} with 95 % confidence. That is the"
+        f"The chance within 10 years is {within or ten.words} with 95 % confidence. That is the"
         " error of sampling alone: it does not hold what the assumptions leave open."
     )
     total = sum(map(_rate, causes.values()))
@@ -159,4 +152,4 @@ def _assumptions(p: Parameters, levers: list[LossLever]) -> Iterator[str]:
 
 
 def _rate(found: FoundRate | None) -> float:
-    return found.rate if isinstance(found, SeenRate | WeighedRate) else 0.0
+    return (found.rate or 0.0) if found else 0.0

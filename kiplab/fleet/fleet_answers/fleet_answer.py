@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ...extras import needed_by
+from ...figures.how_often.fleet_words import alike
 from ..parameters.fleet_study import FleetStudy
 from ..parameters.years import MICROSECONDS_PER_YEAR
+from ..pipeline.study_plan import METHODS
 from ..pipeline.study_summary import SummaryRow
-from ..pipeline.work_orders import METHODS
-from ..statistics.years_ahead import at_least_one
-from .fleet_row import FleetRow, SweptValues, best_rows, rank
-from .fleet_rows import fleet_rows
+from ..statistics.event_rates import at_least_one
+from .fleet_row import FleetRow, SweptValues, best_rows, fleet_rows, rank
 from .yearly_incidents import YearlyIncidents
 
 if TYPE_CHECKING:
@@ -45,7 +45,13 @@ class FleetAnswer(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         Without a method it is the forced one where there is one. Raises LookupError where there is
         no such row, or more than one point.
         """
-        rows = [row for row in self.rows if _is_asked(row, features, metric, method, swept)]
+        rows = [
+            row
+            for row in self.rows
+            if (row.features, row.metric) == (features, metric)
+            and method in (None, row.method)
+            and swept.items() <= {*row.swept}
+        ]
         if not rows:
             raise LookupError(self._said(features, metric, swept, "there is no row"))
         if len({row.scenario_id for row in rows}) > 1:
@@ -61,9 +67,11 @@ class FleetAnswer(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         what = f"{metric} under {features}{where}"
         return f"{what}: {problem}; feature sets are {sets}; metrics are {metrics}"
 
-    def best(self, metric: str) -> tuple[FleetRow, ...]:
-        """Of each scenario and feature set the row that says most, in the order of the rows."""
-        return best_rows(self.rows, metric)
+    def best(self, metric: str, **swept: float | str) -> tuple[FleetRow, ...]:
+        """Of each scenario and feature set the row that says most, in the order of the rows, at the
+        points with those swept values.
+        """
+        return best_rows([r for r in self.rows if swept.items() <= {*r.swept}], metric)
 
     def comparable(self, metric: str, **swept: float | str) -> tuple[FleetRow, ...]:
         """The rows of the points with those swept values, one of each feature set, all of one
@@ -94,9 +102,7 @@ class FleetAnswer(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         rows = self.best(metric)
         if not rows:
             raise LookupError(self._said("any", metric, {}, "there is no row"))
-        same: dict[tuple[SweptValues, str], list[str]] = {}
-        for row in rows:
-            same.setdefault((row.swept, row.words), []).append(row.features)
+        same = alike(((row.swept, row.words), row.features) for row in rows)
         places = "; ".join(f"{_place(sets, at)}: {words}" for (at, words), sets in same.items())
         return f"{metric}, {rows[0].shown_unit}: {places}."
 
@@ -136,7 +142,7 @@ class FleetAnswer(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def _reported(self, row: FleetRow) -> dict[str, Any]:
         if not row.metric.endswith("_loss"):
             return row.report()
-        chances = at_least_one(self.incidents.of(row), 1)
+        chances = at_least_one(self.incidents.of(row))
         chance = {
             "at_least_one": [msgspec.structs.asdict(one) for one in chances],
             "remark": self.incidents.remark(row),
@@ -155,17 +161,6 @@ def answer_of(study: FleetStudy, summary: Sequence[SummaryRow]) -> FleetAnswer:
         summary=tuple(summary),
         seconds=None,
         partition_years=sum(lived.values()) / MICROSECONDS_PER_YEAR,
-    )
-
-
-def _is_asked(
-    row: FleetRow, features: str, metric: str, method: str | None, swept: dict[str, Any]
-) -> bool:
-    here = dict(row.swept)
-    return (
-        (row.features, row.metric) == (features, metric)
-        and method in (None, row.method)
-        and all(here.get(name) == value for name, value in swept.items())
     )
 
 

@@ -1,18 +1,35 @@
-"""One line of an answer: a metric under a feature set at a point of the parameter space."""
+"""One line of an answer: a metric under a feature set at a point of the parameter space, with the
+interval that fits its sampling.
+"""
 
 from collections.abc import Iterable
 from typing import Any
 
 import msgspec
-from msgspec.structs import replace
 
 from ...figures.how_often.number_words import NARROW, telling_digits
-from ..pipeline.work_orders import NAIVE
-from ..statistics import event_rates
-from ..statistics.block_means import NothingWeighed, WeighedRate
-from ..statistics.intervals import Interval
+from ..estimators.forced_outages import left_out
+from ..parameters.as_world import horizon_us
+from ..parameters.fleet_study import FleetStudy
+from ..parameters.meaningful_sets import standing_of
+from ..parameters.scenario import Scenario
+from ..parameters.years import MICROSECONDS_PER_YEAR
+from ..pipeline.study_plan import METHODS, NAIVE
+from ..pipeline.study_summary import SummaryRow
+from ..statistics.block_means import FEWEST_BLOCKS, weighed_rate
+from ..statistics.clustered_counts import clustered_rate, time_rate
+from ..statistics.event_rates import (
+    EXACT,
+    JEFFREYS,
+    FoundRate,
+    NeverSeen,
+    NothingWeighed,
+    event_rate,
+    poisson_interval,
+)
+from .counted_metrics import COUNTED, counted_in
+from .never_rules import never_in
 
-FoundRate = event_rates.EventRate | WeighedRate | NothingWeighed
 SweptValues = tuple[tuple[str, float | str], ...]
 
 
@@ -40,49 +57,27 @@ class FleetRow(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def rate(self) -> float | None:
         """Per `unit`; 0 only where it cannot happen, None where it was never seen."""
-        match self.found:
-            case event_rates.SeenRate() | WeighedRate():
-                return self.found.rate
-            case event_rates.NeverHappens():
-                return 0.0
-            case _:
-                return None
+        return self.found.rate
 
     @property
     def low(self) -> float:
         """The lower end of the interval."""
-        return self.found.low if isinstance(self.found, event_rates.SeenRate | WeighedRate) else 0.0
+        return self.found.low
 
     @property
     def high(self) -> float | None:
         """The upper end of the interval; None where nothing bounds it."""
-        match self.found:
-            case event_rates.SeenRate() | WeighedRate() | event_rates.NeverSeen():
-                return self.found.high
-            case event_rates.NeverHappens():
-                return 0.0
-            case NothingWeighed():
-                return None
+        return self.found.high
 
     @property
     def why_never(self) -> str | None:
         """The rule that makes it impossible, None where it is possible."""
-        return self.found.because if isinstance(self.found, event_rates.NeverHappens) else None
-
-    @property
-    def effective_samples(self) -> float | None:
-        """How many equal weights would be as sure; None of what was counted."""
-        return self.found.effective_samples if isinstance(self.found, WeighedRate) else None
-
-    @property
-    def alarms(self) -> tuple[str, ...]:
-        """Why a weighted estimate is not to be believed, in sentences."""
-        return self.found.alarms if isinstance(self.found, WeighedRate) else ()
+        return self.found.because
 
     @property
     def shown(self) -> FoundRate:
         """What was found, a time in seconds and not in microseconds."""
-        return scaled(self.found, 1e-6) if self.metric.endswith("_us") else self.found
+        return self.found.times(1e-6) if COUNTED[self.metric].is_time else self.found
 
     @property
     def shown_unit(self) -> str:
@@ -92,76 +87,47 @@ class FleetRow(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def words(self) -> str:
         """The rate with its interval, without the unit; never a bare zero."""
-        match self.shown:
-            case (
-                event_rates.SeenRate(rate=rate, low=low, high=high)
-                | WeighedRate(rate=rate, low=low, high=high)
-            ):
-                digits = telling_digits(low, high)
-                first, last = f"{low:.{digits}g}", f"{high:.{digits}g}"
-                return f"{rate:.{digits}g} ({f'{first} to {last}' if first != last else NARROW})"
-            case event_rates.NeverSeen(high=high):
-                return f"none seen (at most {high:.2g})"
-            case event_rates.NeverHappens(because=because):
-                return f"cannot happen: {because}"
-            case NothingWeighed():
-                return "unknown: no weighted sample hit anything"
-
-    @property
-    def interval(self) -> str | None:
-        """How the interval was made, None where there is none."""
-        if isinstance(self.found, event_rates.NeverHappens | NothingWeighed):
-            return None
-        return self.found.method
-
-    @property
-    def jeffreys(self) -> Interval | None:
-        """The narrower interval, right on average, of what an exact Poisson one bounds."""
-        counted = isinstance(
-            self.found, event_rates.SeenRate | event_rates.NeverSeen
-        ) and not self.metric.endswith("_us")
-        if not counted or not (self.interval or "").startswith(event_rates.EXACT):
-            return None
-        return event_rates.poisson_interval(self.events, self.exposure, method=event_rates.JEFFREYS)
+        found = self.shown
+        if found.because is not None:
+            return f"cannot happen: {found.because}"
+        if found.high is None:
+            return "unknown: no weighted sample hit anything"
+        if found.rate is None:
+            return f"none seen (at most {found.high:.2g})"
+        digits = telling_digits(found.low, found.high)
+        first, last = f"{found.low:.{digits}g}", f"{found.high:.{digits}g}"
+        return f"{found.rate:.{digits}g} ({f'{first} to {last}' if first != last else NARROW})"
 
     def report(self) -> dict[str, Any]:
-        """As an object of JSON. Raises MissingExtraError without scipy."""
-        jeffreys = self.jeffreys
+        """As an object of JSON. Raises MissingExtraError without scipy.
+
+        Beside an exact Poisson interval stands Jeffreys's narrower one, which is right on average.
+        """
+        found, low, high = self.found, None, None
+        if (found.method or "").startswith(EXACT) and not COUNTED[self.metric].is_time:
+            jeffreys = poisson_interval(self.events, self.exposure, method=JEFFREYS)
+            low, high = jeffreys.low, jeffreys.high
         return {
             "features": self.features,
             "metric": self.metric,
             "events": self.events,
             "exposure": self.exposure,
-            "rate": self.rate,
-            "low": self.low,
-            "high": self.high,
-            "jeffreys_low": None if jeffreys is None else jeffreys.low,
-            "jeffreys_high": None if jeffreys is None else jeffreys.high,
+            "rate": found.rate,
+            "low": found.low,
+            "high": found.high,
+            "jeffreys_low": low,
+            "jeffreys_high": high,
             "method": self.method,
-            "interval": self.interval,
+            "interval": found.method,
             "label": self.label,
             "counts": self.counts,
             "unit": self.unit,
-            "why_never": self.why_never,
-            "effective_samples": self.effective_samples,
-            "alarms": list(self.alarms),
+            "why_never": found.because,
+            "effective_samples": found.effective_samples,
+            "alarms": list(found.alarms),
             "swept": dict(self.swept),
             "scenario": self.scenario_id,
         }
-
-
-def scaled(found_rate: FoundRate, factor: float) -> FoundRate:
-    """The same for so many times as much."""
-    match found_rate:
-        case (
-            event_rates.SeenRate(rate=rate, low=low, high=high)
-            | WeighedRate(rate=rate, low=low, high=high)
-        ):
-            return replace(found_rate, rate=factor * rate, low=factor * low, high=factor * high)
-        case event_rates.NeverSeen(high=high):
-            return replace(found_rate, high=factor * high)
-        case _:
-            return found_rate
 
 
 def best_rows(rows: Iterable[FleetRow], metric: str) -> tuple[FleetRow, ...]:
@@ -181,3 +147,81 @@ def rank(row: FleetRow) -> int:
     if isinstance(row.found, NothingWeighed):
         return 2
     return 1 if row.method == NAIVE else 0
+
+
+# --- from the blocks of a study -------------------------------------------------------------------
+
+FLOOR = 1e-30
+"""A rate below that is never, for any purpose: the age of the universe is 10^10 years."""
+
+
+def fleet_rows(study: FleetStudy, summary: Iterable[SummaryRow]) -> tuple[FleetRow, ...]:
+    """By scenario, feature set, metric and method, each in the order of the study.
+
+    Raises MissingExtraError without scipy.
+    """
+    scenarios = {scenario.scenario_id: scenario for scenario in study.scenarios}
+    lists = (scenarios, study.feature_sets, [*COUNTED], METHODS)
+    places = [{name: place for place, name in enumerate(names)} for names in lists]
+
+    def order(row: FleetRow) -> list[int]:
+        keys = (row.scenario_id, row.features, row.metric, row.method)
+        return [place[name] for place, name in zip(places, keys, strict=True)]
+
+    rows = [
+        _row_of(study, scenarios[one.scenario_id], one)
+        for one in summary
+        # Stopped before there was enough to say how sure it is.
+        if one.method == NAIVE or len(one.weights) >= FEWEST_BLOCKS
+    ]
+    return tuple(sorted(rows, key=order))
+
+
+def _row_of(study: FleetStudy, scenario: Scenario, one: SummaryRow) -> FleetRow:
+    return FleetRow(
+        scenario_id=one.scenario_id,
+        features=one.features,
+        label=str(standing_of(one.features)),
+        metric=one.metric,
+        counts=counted_in(one.metric, one.method),
+        unit=COUNTED[one.metric].unit,
+        events=one.events,
+        exposure=one.exposure_us / MICROSECONDS_PER_YEAR,
+        found=_found(scenario, one),
+        method=one.method,
+        swept=tuple((name, getattr(scenario.parameters, name)) for name in study.swept),
+    )
+
+
+def _found(scenario: Scenario, one: SummaryRow) -> FoundRate:
+    never = never_in(scenario, one.features, one.metric)
+    if never is not None and one.events == 0:
+        return never
+    years = one.exposure_us / MICROSECONDS_PER_YEAR
+    if one.method != NAIVE:
+        return _with_left_out(weighed_rate(one.weights, years), scenario, one.metric)
+    if not COUNTED[one.metric].is_time:
+        return clustered_rate(one.counted, years)
+    if one.events:
+        return time_rate(one.counted, one.clusters_hit, years)
+    return _longest(scenario, years)
+
+
+def _with_left_out(rate: FoundRate, scenario: Scenario, metric: str) -> FoundRate:
+    """An interval is no narrower than what the estimate is known to leave out."""
+    if rate.high is None:
+        return rate
+    if rate.high < FLOOR:
+        return NeverSeen(high=FLOOR, method=f"{rate.method}, below what means anything")
+    share = min(left_out(scenario.parameters, metric), 1.0)
+    method = f"{rate.method}, and {100 * share:.2g} % that first order leaves out"
+    return msgspec.structs.replace(
+        rate, low=rate.low * (1 - share), high=rate.high * (1 + share), method=method
+    )
+
+
+def _longest(scenario: Scenario, years: float) -> NeverSeen:
+    """None was seen to begin, and none lasts longer than a replication, nor a year for a year."""
+    begins = event_rate(0, years)
+    high = min((begins.high or 0.0) * horizon_us(scenario.parameters), MICROSECONDS_PER_YEAR)
+    return NeverSeen(high=high, method=f"{begins.method}, each as long as a replication")

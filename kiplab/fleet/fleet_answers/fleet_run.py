@@ -1,10 +1,9 @@
 """`run`: a study of fleets on Spark or in this process, kept in a folder, with its answer."""
 
 import functools
-import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,24 +14,30 @@ import msgspec
 from ...extras import needed_by
 from ..kernel.simulation import simulate
 from ..kernel.world import World
-from ..parameters.fleet_study import FleetStudy, read_study
-from ..pipeline.code_version import code_version
-from ..pipeline.folder_errors import StudyFolderError
-from ..pipeline.run_progress import RunProgress
-from ..pipeline.study_folder import partials_in
-from ..pipeline.study_plan import StudyPlan
-from ..pipeline.study_run import run_study
+from ..parameters.fleet_study import FleetStudy, read_study, study_from
+from ..parameters.scenario import Scenario
+from ..parameters.study_text import written
+from ..pipeline.study_folder import (
+    STUDY,
+    StudyFolderError,
+    begun,
+    identity_in,
+    partials_in,
+    read_as,
+)
+from ..pipeline.study_plan import FORCED, METHODS, NAIVE, StudyPlan, Workload, code_version
+from ..pipeline.study_run import RunProgress, run_study
 from ..pipeline.study_summary import SummaryRow, summarise
-from ..pipeline.work_orders import FORCED, METHODS, NAIVE
-from .answer_folder import STUDY_FILE, begin_folder, kept_methods, kept_sizes, study_in
 from .block_sizes import forced_load, naive_load, replications
 from .counted_metrics import COUNTED
 from .fleet_answer import FleetAnswer, answer_of
 from .forced_scenarios import WHAT_FOR, forced_scenarios
-from .work_block import checked_block, work_block
+from .work_block import checked_block
 
 YEARS = 1e6
 """Partition-years of a study by default, over all its scenarios together."""
+STUDY_FILE = "study.toml"
+"""In the folder of an answer, beside a folder for each method."""
 _FEW_BLOCKS = 400
 """Forced samples take milliseconds: so many blocks are done before Spark has dealt them out."""
 
@@ -67,30 +72,22 @@ def run(
     for the folder, ValueError for the rest of what was given, SparkUnavailable without Spark,
     MissingExtraError without numpy, scipy or pyarrow, BlockFailed for a block that fails.
     """
-    with needed_by("a study of fleets"):
-        import numba  # noqa: F401
-        import pyarrow  # noqa: F401
-        import scipy  # noqa: F401
+    demand_packages()
     began = time.monotonic()
     read = study if isinstance(study, FleetStudy) else read_study(study)
-    years = _checked_years(read, YEARS if years is None else years)
-    how = {"resume": resume, "master": master, "stop": stop}
-    bar = {"progress": progress, "listener": heard}
+    each = _checked_years(read, YEARS if years is None else years) / len(read.scenarios)
+    methods, path = _methods(read, method), None if folder is None else Path(folder)
     with ExitStack() as stack:
-        if folder is None:
-            folder = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "study"
-        path = Path(folder)
-        methods = _methods(read, method)
-        begin_folder(path, read, seed=seed, resume=resume)
+        if path is not None:
+            differs = functools.partial(_differences, path, read, seed)
+            content = written(read).encode()
+            stack.enter_context(begun(path, STUDY_FILE, content, differs, resume=resume))
         _start(master, spark=spark)
-        plans = {name: _plan(read, name, path, years, seed) for name in methods}
-        # Once one of them was stopped the others do not begin.
-        finished = all(
-            _is_run(plan, path / name, bar, spark=spark, **how) for name, plan in plans.items()
-        )
-        answer = _answer(path)
-    seconds = time.monotonic() - began
-    return msgspec.structs.replace(answer, seconds=seconds, finished=finished)
+        sizes = {} if path is None else _kept_sizes(path / NAIVE)
+        plans = plans_of(read, methods, lambda point: naive_load(point, each, sizes), seed)
+        how: Any = {"spark": spark, "resume": resume, "master": master, "stop": stop}
+        answer = worked_out(read, plans, path, {"progress": progress, "listener": heard}, **how)
+    return msgspec.structs.replace(answer, seconds=time.monotonic() - began)
 
 
 def answer_in(folder: str | Path) -> FleetAnswer:
@@ -99,10 +96,27 @@ def answer_in(folder: str | Path) -> FleetAnswer:
     Raises StudyFolderError where it holds no study, or a damaged one, MissingExtraError without
     pyarrow and scipy.
     """
+    demand_packages()
+    folder = Path(folder)
+    study, methods = _study_in(folder), _kept_methods(folder)
+    summary = [row for name in methods for row in summarise(partials_in(folder / name), name)]
+    known = {scenario.scenario_id for scenario in study.scenarios}
+    # A parameter that is new since makes other scenarios of the same file.
+    if any(row.scenario_id not in known or row.metric not in COUNTED for row in summary):
+        raise StudyFolderError(
+            f"{folder} holds partials that are none of its study: another version of kiplab made"
+            f" them, or {STUDY_FILE} was changed.",
+            "Read it with that version, or put the file back as it was.",
+        )
+    return answer_of(study, summary)
+
+
+def demand_packages() -> None:
+    """Raises MissingExtraError without numba, pyarrow or scipy."""
     with needed_by("a study of fleets"):
+        import numba  # noqa: F401
         import pyarrow  # noqa: F401
         import scipy  # noqa: F401
-    return _answer(Path(folder))
 
 
 # --- what is asked --------------------------------------------------------------------------------
@@ -126,34 +140,87 @@ def _methods(study: FleetStudy, method: str | None) -> tuple[str, ...]:
         raise ValueError(
             f"nothing can be forced in this study: {WHAT_FOR}; leave the method out for the rest"
         )
-    if method is not None:
-        return (method,)
-    return (NAIVE, FORCED) if forced_scenarios(study) else (NAIVE,)
+    return METHODS if method is None else (method,)
 
 
-def _plan(study: FleetStudy, method: str, folder: Path, years: float, seed: int) -> StudyPlan:
-    if method == FORCED:
-        loads = tuple(map(forced_load, forced_scenarios(study)))
-    else:
-        each, sizes = years / len(study.scenarios), kept_sizes(folder / method)
-        loads = tuple(naive_load(scenario, each, sizes) for scenario in study.scenarios)
-    return StudyPlan(
-        workloads=loads,
-        feature_sets=study.feature_sets,
-        study_seed=seed,
-        code=code_version(work_block.__module__),
-        method=method,
-    )
+def plans_of(
+    study: FleetStudy, methods: Iterable[str], naive: Callable[[Scenario], Workload], seed: int
+) -> list[StudyPlan]:
+    """A plan for each way of sampling that has any work; `naive` gives a scenario's plain one."""
+    loads = {
+        NAIVE: tuple(map(naive, study.scenarios)),
+        FORCED: tuple(map(forced_load, forced_scenarios(study))),
+    }
+    about: dict[str, Any] = {"feature_sets": study.feature_sets, "study_seed": seed}
+    return [
+        StudyPlan(workloads=loads[method], code=code_version(), method=method, **about)
+        for method in methods
+        if loads[method]
+    ]
+
+
+# --- the folder of an answer ----------------------------------------------------------------------
+
+
+def _differences(folder: Path, study: FleetStudy, seed: int) -> list[str]:
+    """The differing keys, by their names in the file; what a study is about may change."""
+    there = _study_in(folder)
+    values = dict(there.values)
+    names = [name for name, several in study.values if values[name] != several]
+    names += ["feature_sets"] * (there.feature_sets != study.feature_sets)
+    seeds = {identity_in(folder / method)["study_seed"] for method in _kept_methods(folder)}
+    return names + ["the seed"] * bool(seeds - {seed})
+
+
+def _study_in(folder: Path) -> FleetStudy:
+    """What a folder says of its study must read back: a parameter that is new since has its
+    default.
+    """
+    file = folder / STUDY_FILE
+    return read_as(file, lambda content: study_from(content.decode("utf-8"), str(file)))
+
+
+def _kept_methods(folder: Path) -> tuple[str, ...]:
+    return tuple(method for method in METHODS if (folder / method / STUDY).exists())
+
+
+def _kept_sizes(folder: Path) -> dict[str, int]:
+    """Replications of a block by scenario, where a folder of one way of sampling has blocks."""
+    if not (folder / STUDY).exists():
+        return {}
+    scenarios = identity_in(folder).get("scenarios", {})
+    return {name: int(sizes["block_replications"]) for name, sizes in scenarios.items()}
 
 
 # --- running --------------------------------------------------------------------------------------
 
 
-def _is_run(plan: StudyPlan, folder: Path, bar: dict[str, Any], *, spark: bool, **how: Any) -> bool:
-    few = plan.method == FORCED and len(plan.orders) <= _FEW_BLOCKS
-    shown = {"progress": False} if few else bar
-    work = functools.partial(checked_block, plan.code)
-    return run_study(plan, work, folder, spark=spark and not few, **shown, **how).finished
+def worked_out(
+    study: FleetStudy,
+    plans: Iterable[StudyPlan],
+    folder: Path | None,
+    bar: dict[str, Any],
+    *,
+    spark: bool,
+    **how: Any,
+) -> FleetAnswer:
+    """The answer of plans that are worked off one after the other, until one is stopped.
+
+    `bar` and `how` are as for `run_study`. Raises what that raises.
+    """
+    summary: list[SummaryRow] = []
+    finished = True
+    for plan in plans:
+        few = plan.method == FORCED and len(plan.orders) <= _FEW_BLOCKS
+        shown = {"progress": False} if few else bar
+        work = functools.partial(checked_block, plan.code)
+        place = None if folder is None else folder / plan.method
+        done = run_study(plan, work, place, spark=spark and not few, **shown, **how)
+        summary += summarise(done.kept.partials(), plan.method) if folder is None else ()
+        if not (finished := done.finished):
+            break
+    answer = answer_of(study, summary) if folder is None else answer_in(folder)
+    return msgspec.structs.replace(answer, finished=finished)
 
 
 def _start(master: str | None, *, spark: bool) -> None:
@@ -170,25 +237,3 @@ def _start(master: str | None, *, spark: bool) -> None:
 def compile_kernel() -> None:
     """Have the kernel compiled, and kept beside its sources where that can be."""
     simulate(World(), seed=0, first=0, last=1, horizon_us=1, feature_sets=("none",))
-
-
-# --- the answer -----------------------------------------------------------------------------------
-
-
-def _answer(folder: Path) -> FleetAnswer:
-    study = study_in(folder)
-    kept = [(method, partials_in(folder / method)) for method in kept_methods(folder)]
-    summary = [row for method, partials in kept for row in summarise(partials, method)]
-    _check_known(folder, study, summary)
-    return answer_of(study, summary)
-
-
-def _check_known(folder: Path, study: FleetStudy, summary: list[SummaryRow]) -> None:
-    """A parameter that is new since makes other scenarios of the same file."""
-    scenario_ids = {scenario.scenario_id for scenario in study.scenarios}
-    if any(row.scenario_id not in scenario_ids or row.metric not in COUNTED for row in summary):
-        raise StudyFolderError(
-            f"{folder} holds partials that are none of its study: another version of kiplab made"
-            f" them, or {STUDY_FILE} was changed.",
-            "Read it with that version, or put the file back as it was.",
-        )

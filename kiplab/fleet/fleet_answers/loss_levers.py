@@ -3,7 +3,7 @@
 All rates use the same uniform numbers, so that they differ by the parameter alone.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 from msgspec.structs import asdict, replace
@@ -14,8 +14,7 @@ from ..parameters.parameter_checks import check_together
 from ..parameters.parameter_errors import ParameterError
 from ..parameters.parameter_table import PARAMETERS, Parameters
 from ..parameters.scenario import Scenario
-from ..statistics.block_means import WeighedRate
-from .fleet_row import FoundRate
+from ..statistics.event_rates import FoundRate
 from .forced_scenarios import forced_metrics
 from .never_rules import kips_of, never_in
 from .yearly_incidents import incidents_per_rate
@@ -60,10 +59,8 @@ def loss_levers(scenario: Scenario, features: str, shocks: float) -> list[LossLe
 def _of_forced(
     scenario: Scenario, features: str, shocks: float, usual: float
 ) -> Iterator[LossLever]:
-    for name, about in PARAMETERS.items():
-        ends = [changed(scenario.parameters, name, by) for by in (1 / TIMES, TIMES)]
-        if about.kind is not float or name in OF_SHOCKS or None in ends:
-            continue
+    names = [name for name in PARAMETERS if name not in OF_SHOCKS]
+    for name, *ends in halved_and_doubled(scenario.parameters, names):
         halved, doubled = (
             (_losses(replace(scenario, parameters=end), features) + shocks) / usual for end in ends
         )
@@ -78,9 +75,8 @@ def _losses(scenario: Scenario, features: str) -> float:
     rates = (forced_rate(scenario.parameters, features, c, samples=_QUICK) for c in causes)
     p = scenario.parameters
     return sum(
-        rate.rate * incidents_per_rate(p, cause)
+        (rate.rate or 0.0) * incidents_per_rate(p, cause)
         for cause, rate in zip(causes, rates, strict=True)
-        if isinstance(rate, WeighedRate)
     )
 
 
@@ -94,7 +90,19 @@ def forced_rate(
     return forced_rates(parameters, kips, seed=seed, blocks=_BLOCKS, samples=samples)[metric]
 
 
-def changed(parameters: Parameters, name: str, times: float) -> Parameters | None:
+def halved_and_doubled(
+    parameters: Parameters, names: Iterable[str]
+) -> Iterator[tuple[str, Parameters, Parameters]]:
+    """Each of these parameters that is a number, with the fleet where it is half as much and twice
+    as much, as far as is allowed; none where either is no fleet. Raises KeyError for no parameter.
+    """
+    for name in names:
+        lower, higher = (_changed(parameters, name, by) for by in (1 / TIMES, TIMES))
+        if PARAMETERS[name].kind is float and lower is not None and higher is not None:
+            yield name, lower, higher
+
+
+def _changed(parameters: Parameters, name: str, times: float) -> Parameters | None:
     """The parameters with one changed, as far as is allowed; None where that is no fleet."""
     about, value = PARAMETERS[name], float(getattr(parameters, name))
     new = min(max(value * times, about.low), about.high)

@@ -5,24 +5,20 @@ sampling follows from the study alone, so that the same question has the same an
 """
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from ...extras import needed_by
 from ..parameters.fleet_study import FleetStudy, read_study
 from ..parameters.parameter_table import PARAMETERS
 from ..parameters.scenario import Scenario
 from ..parameters.swept_values import values_of
-from ..pipeline.study_plan import Workload
-from ..pipeline.study_summary import SummaryRow, summarise
-from ..pipeline.work_orders import FORCED, NAIVE, Partial, partials_schema
-from .block_sizes import forced_load, kernel_work, naive_load
-from .fleet_answer import FleetAnswer, answer_of
-from .forced_scenarios import can_force
-from .work_block import work_block
+from ..pipeline.study_plan import METHODS, Workload
+from .block_sizes import kernel_work, naive_load
+from .fleet_answer import FleetAnswer
+from .fleet_run import demand_packages, plans_of, worked_out
 
 _WORK = 2_000_000
 """Of the kernel, over all scenarios together: about a second."""
@@ -37,16 +33,16 @@ def estimate(
     and several values of one are a sweep. A grid of many points takes longer.
 
     Raises ParameterError for what is wrong with the study or a parameter, MissingExtraError without
-    numpy, numba, scipy or pyarrow.
+    numpy, numba, scipy or pyarrow, KeyboardInterrupt after Ctrl-C.
     """
-    with needed_by("an estimate of a fleet"):
-        import numba  # noqa: F401
-        import pyarrow  # noqa: F401
-        import scipy  # noqa: F401
+    demand_packages()
     began = time.monotonic()
     read = study if isinstance(study, FleetStudy) else read_study(study)
     fleet_study = _short(changed(read, parameters))
-    answer = answer_of(fleet_study, _summary(fleet_study, seed))
+    plans = plans_of(fleet_study, METHODS, _load_of(len(fleet_study.scenarios)), seed)
+    answer = worked_out(fleet_study, plans, None, {"progress": False}, spark=False)
+    if not answer.finished:
+        raise KeyboardInterrupt
     return msgspec.structs.replace(answer, seconds=time.monotonic() - began)
 
 
@@ -74,36 +70,13 @@ def _short(study: FleetStudy) -> FleetStudy:
     return changed(study, {"horizon_years": [max(least, share * years) for years in horizons]})
 
 
-def _summary(study: FleetStudy, seed: int) -> tuple[SummaryRow, ...]:
-    points = study.scenarios
-    naive = (naive_load(point, _years(point, len(points))) for point in points)
-    forced = (forced_load(point) for point in points if can_force(point))
-    return _summed(NAIVE, naive, seed) + _summed(FORCED, forced, seed)
+def _load_of(points: int) -> Callable[[Scenario], Workload]:
+    """As much of a scenario as is lived through in its share of the time, in one block."""
 
-
-def _years(scenario: Scenario, points: int) -> float:
-    """As much as is lived through in its share of the time."""
-    several = max(1, int(_WORK / points / kernel_work(scenario)))
-    return several * scenario.parameters.horizon_years
-
-
-def _summed(method: str, loads: Iterable[Workload], seed: int) -> tuple[SummaryRow, ...]:
-    import pyarrow as pa
-
-    partials = [
-        msgspec.structs.asdict(partial)
-        for load in loads
-        for partial in _partials(method, load, seed)
-    ]
-    return summarise(pa.Table.from_pylist(partials, schema=partials_schema()), method)
-
-
-def _partials(method: str, load: Workload, seed: int) -> Iterator[Partial]:
-    """Plain sampling in one block, of which nothing is kept."""
-    if method == NAIVE:
+    def load_of(scenario: Scenario) -> Workload:
+        several = max(1, int(_WORK / points / kernel_work(scenario)))
+        load = naive_load(scenario, several * scenario.parameters.horizon_years)
         whole = load.blocks * load.block_replications
-        load = msgspec.structs.replace(load, blocks=1, block_replications=whole)
-    for order in load.orders(
-        study_seed=seed, feature_sets=load.scenario.feature_sets, method=method
-    ):
-        yield from work_block(order)
+        return msgspec.structs.replace(load, blocks=1, block_replications=whole)
+
+    return load_of

@@ -7,7 +7,7 @@ how much replications differ.
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ..estimators.forced_outages import outage_block
@@ -16,9 +16,7 @@ from ..kernel.machine_code import has_compiler
 from ..kernel.simulation import Counts, simulate
 from ..parameters.as_world import as_world, horizon_us
 from ..parameters.years import MICROSECONDS_PER_YEAR
-from ..pipeline.code_version import code_version
-from ..pipeline.work_orders import FORCED, NAIVE, FleetOrder, Partial
-from ..spread import LOSS_CAUSES, SIZED, partitions_per_incident, seen_incidents
+from ..pipeline.study_plan import FORCED, FleetOrder, Partial, code_version
 from ..statistics.block_means import Weights
 from .forced_scenarios import can_force_outages, can_force_windows, forced_metrics
 from .never_rules import kips_of
@@ -39,7 +37,7 @@ def checked_block(code: str, order: FleetOrder) -> Sequence[Partial]:
 
     Raises WrongPlaceError otherwise.
     """
-    here = code_version(__name__)
+    here = code_version()
     if here != code:
         raise WrongPlaceError(
             f"{sys.executable} has another version of kiplab ({here}) than the one that asked"
@@ -56,12 +54,9 @@ def checked_block(code: str, order: FleetOrder) -> Sequence[Partial]:
 def work_block(order: FleetOrder) -> list[Partial]:
     """One partial for each feature set and metric.
 
-    Raises ValueError for a method that there is not here, or that cannot do this scenario.
+    Raises ValueError for a method that cannot do this scenario.
     """
-    if order.method not in _METHODS:
-        names = ", ".join(_METHODS)
-        raise ValueError(f"there is no block of method {order.method!r}; there are {names}")
-    return _METHODS[order.method](order)
+    return _forced(order) if order.method == FORCED else _naive(order)
 
 
 # --- plain sampling -------------------------------------------------------------------------------
@@ -97,34 +92,13 @@ def _counted(
         replications=order.last - order.first,
         exposure_us=counts.exposure_us,
         events=sum(here),
-        incidents=sum(here),
         clusters_hit=sum(count > 0 for count in here),
         sum_w=float(sum(here)),
         sum_w2=float(sum(count * count for count in here)),
         max_w=float(max(here)),
         cross=sum(map(min, here, first)),
-        histogram=_sizes(order, counts, features, metric),
         checks=counts.checks,
     )
-
-
-def _sizes(order: FleetOrder, counts: Counts, features: str, metric: str) -> tuple[int, ...]:
-    """Incidents by the partitions of a cluster that they take; a loss is as large as its cause."""
-    causes = LOSS_CAUSES if metric == "committed_loss" else (metric,)
-    if not {*causes} <= {*SIZED}:
-        return ()
-    seed, parameters = order.study_seed, order.scenario.parameters
-    seen = [
-        seen_incidents(
-            partitions_per_incident(parameters, cause, seed),
-            cause,
-            _column(counts, features, cause),
-            first=order.first,
-            seed=seed,
-        ).histogram
-        for cause in causes
-    ]
-    return tuple(map(sum, zip(*seen, strict=True)))
 
 
 def _column(counts: Counts, features: str, metric: str) -> Sequence[int]:
@@ -141,9 +115,11 @@ def _forced(order: FleetOrder) -> list[Partial]:
     metrics = forced_metrics(order.scenario)
     if not metrics:
         raise ValueError(f"nothing can be forced in scenario {order.scenario.scenario_id}")
-    scenario, numbers = order.scenario, _numbers(order)
+    scenario, samples = order.scenario, order.last - order.first
     p = scenario.parameters
-    us = round(forced_exposure(p, numbers["samples"]) * MICROSECONDS_PER_YEAR)
+    us = round(forced_exposure(p, samples) * MICROSECONDS_PER_YEAR)
+    # By which every estimator draws a block of samples.
+    numbers: Any = {"seed": order.study_seed, "block": order.first // samples, "samples": samples}
     # KIPs have no say in outages.
     weights = outage_block(p, **numbers) if can_force_outages(scenario) else {}
     partials = []
@@ -152,12 +128,6 @@ def _forced(order: FleetOrder) -> list[Partial]:
             weights |= forced_block(p, kips_of(features), **numbers)
         partials += [_weighed(order, features, metric, weights[metric], us) for metric in metrics]
     return partials
-
-
-def _numbers(order: FleetOrder) -> dict[str, Any]:
-    """By which every estimator draws a block of samples."""
-    samples = order.last - order.first
-    return {"seed": order.study_seed, "block": order.first // samples, "samples": samples}
 
 
 def _weighed(
@@ -176,9 +146,3 @@ def _weighed(
         sum_w2=weights.squares,
         max_w=weights.largest,
     )
-
-
-_METHODS: dict[str, Callable[[FleetOrder], list[Partial]]] = {
-    NAIVE: _naive,
-    FORCED: _forced,
-}

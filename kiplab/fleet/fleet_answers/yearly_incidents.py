@@ -8,11 +8,16 @@ from collections.abc import Iterable, Sequence
 
 from ..parameters.fleet_study import FleetStudy
 from ..parameters.parameter_table import Parameters
-from ..spread.fate_groups import LOSS_CAUSES
-from ..spread.incident_sizes import partitions_per_incident
-from ..statistics.block_means import NothingWeighed, WeighedRate
-from ..statistics.event_rates import NeverHappens, NeverSeen, SeenRate
-from .fleet_row import FleetRow, FoundRate, best_rows, scaled
+from ..spread.fate_groups import LOSS_CAUSES, partitions_per_incident
+from ..statistics.event_rates import (
+    FoundRate,
+    NeverHappens,
+    NeverSeen,
+    NothingWeighed,
+    SeenRate,
+    WeighedRate,
+)
+from .fleet_row import FleetRow, best_rows
 
 ALL_CAUSES = "committed_loss"
 """Its incidents are those of its causes, each of a size of its own."""
@@ -24,7 +29,7 @@ class YearlyIncidents:
     """Of the rows of a study. Raises MissingExtraError without numpy."""
 
     def __init__(self, study: FleetStudy, rows: Sequence[FleetRow]) -> None:
-        self._points = {point.scenario_id: point.parameters for point in study.scenarios}
+        self.points = {point.scenario_id: point.parameters for point in study.scenarios}
         self._causes = {
             (row.scenario_id, row.features, cause): row
             for cause in LOSS_CAUSES
@@ -48,11 +53,11 @@ class YearlyIncidents:
         return {cause: self._alone(one) for cause, one in rows.items() if one is not None}
 
     def _alone(self, row: FleetRow) -> FoundRate:
-        return scaled(row.found, incidents_per_rate(self._points[row.scenario_id], row.metric))
+        return row.found.times(incidents_per_rate(self.points[row.scenario_id], row.metric))
 
     def remark(self, row: FleetRow) -> str:
         """Where incidents of a metric are counted apart that may fall together: so many at most."""
-        p = self._points[row.scenario_id]
+        p = self.points[row.scenario_id]
         causes = LOSS_CAUSES if row.metric == ALL_CAUSES else (row.metric,)
         return TOGETHER if any(_may_fall_together(p, cause) for cause in causes) else ""
 
@@ -81,28 +86,21 @@ def added(parts: Sequence[FoundRate]) -> FoundRate:
     unknown = [part for part in parts if isinstance(part, NothingWeighed)]
     if unknown or not parts:
         return unknown[0] if unknown else NothingWeighed(samples=0)
-    bounded = [part for part in parts if not isinstance(part, NeverHappens | NothingWeighed)]
+    bounded = [part for part in parts if part.because is None]
     if not bounded:
-        return NeverHappens(because=_each(p.because for p in parts if isinstance(p, NeverHappens)))
-    high, method = sum(part.high for part in bounded), _each(part.method for part in bounded)
-    seen = [part for part in bounded if not isinstance(part, NeverSeen)]
-    if not seen:
+        return NeverHappens(because=_each(part.because for part in parts))
+    high, method = sum(part.high or 0.0 for part in bounded), _each(p.method for p in bounded)
+    rates = [part.rate for part in bounded if part.rate is not None]
+    if not rates:
         return NeverSeen(high=high, method=method)
-    rate, low = sum(part.rate for part in seen), sum(max(part.low, 0.0) for part in seen)
-    alarms = tuple(a for part in seen if isinstance(part, WeighedRate) for a in part.alarms)
+    low, alarms = sum(p.low for p in bounded), tuple(a for p in bounded for a in p.alarms)
     if not alarms:
-        return SeenRate(rate=rate, low=low, high=high, method=method)
-    weighed = [part for part in seen if isinstance(part, WeighedRate)]
+        return SeenRate(rate=sum(rates), low=low, high=high, method=method)
+    worth = min(p.effective_samples for p in bounded if p.effective_samples is not None)
     return WeighedRate(
-        rate=rate,
-        low=low,
-        high=high,
-        effective_samples=min(part.effective_samples for part in weighed),
-        largest_share=max(part.largest_share for part in weighed),
-        alarms=alarms,
-        method=method,
+        rate=sum(rates), low=low, high=high, method=method, alarms=alarms, effective_samples=worth
     )
 
 
-def _each(words: Iterable[str]) -> str:
-    return "; ".join(dict.fromkeys(words))
+def _each(words: Iterable[str | None]) -> str:
+    return "; ".join(dict.fromkeys(filter(None, words)))

@@ -2,10 +2,9 @@
 
 from .answer_pictures import delay_map as delay_map
 from .answer_pictures import forest as forest
+from .answer_pictures import incident_sizes as incident_sizes
 from .answer_pictures import losses_by_cause as losses_by_cause
 from .answer_pictures import pictures_of as pictures_of
 from .answer_pictures import rates_by_reboots as rates_by_reboots
 from .answer_pictures import survival as survival
-from .fleet_picture import FleetPicture as FleetPicture
-from .forced_tornado import tornado as tornado
-from .incident_picture import incident_sizes as incident_sizes
+from .answer_pictures import tornado as tornado

@@ -1,55 +1,63 @@
 """The pictures that an answer can feed: each a function of the answer, with its table."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import Any
+
+from msgspec.structs import replace
 
 from ...figures.how_often import first_loss_survival
 from ...figures.how_often.delay_map import DelayScale, map_chart
 from ...figures.how_often.fleet_words import metric_words, set_words
+from ...figures.how_often.incident_chart import KindOfIncident, incident_chart
 from ...figures.how_often.losses_by_cause import causes_chart
 from ...figures.how_often.paired_forest import forest_chart
+from ...figures.how_often.plot_sheet import Chart
 from ...figures.how_often.rates_by_reboots import rates_chart
+from ...figures.how_often.tornado_chart import tornado_chart
 from ..fleet_answers.fleet_answer import FleetAnswer
-from ..fleet_answers.forced_scenarios import forced_metrics
+from ..fleet_answers.forced_scenarios import WHAT_FOR, forced_metrics
 from ..parameters.parameter_errors import ParameterError
-from ..parameters.parameter_table import PARAMETERS
+from ..parameters.parameter_table import PARAMETERS, Parameters
+from ..parameters.scenario import Scenario
+from ..spread.fate_groups import GROUP_OF, FateGroup, partitions_per_incident
 from . import picture_rows
-from .fleet_picture import FleetPicture
-from .forced_tornado import tornado
-from .incident_picture import incident_sizes
-from .map_rows import map_cells_of
-from .paired_rows import differences_of
-from .picture_rows import where_of
+from .picture_rows import REBOOTS, elsewhere, where_words
 
 LAST = "last_replica_loss"
 LOSSES, RACE = "committed_loss", "race_loss"
 AFTER_CRASH = "stale_join_after_crash"
 """The stale joins that can cost records: the others end with their leader's controlled shutdown."""
+HIT = ("stale_join", LAST, "shock_loss")
+_NOUNS = {
+    FateGroup.PAIR: "leader-follower pair",
+    FateGroup.SET: "replica set",
+    FateGroup.BROKER: "broker",
+    FateGroup.CLUSTER: "shock",
+}
 
 
-def rates_by_reboots(
-    answer: FleetAnswer, metrics: Sequence[str] = (AFTER_CRASH, RACE)
-) -> FleetPicture:
+def _at(answer: FleetAnswer, chart: Chart, *varied: str) -> Chart:
+    """At the first value of whatever else was swept."""
+    return replace(chart, where=where_words(elsewhere(answer, *varied)))
+
+
+def rates_by_reboots(answer: FleetAnswer, metrics: Sequence[str] = (AFTER_CRASH, RACE)) -> Chart:
     """How often, for how many reboots: a line for every set of KIPs, a panel for each metric.
 
     Of whatever else was swept the first value is taken.
     """
-    points = picture_rows.rate_points_of(answer, metrics)
-    return FleetPicture(chart=rates_chart(points), where=where_of(answer, picture_rows.REBOOTS))
+    return _at(answer, rates_chart(picture_rows.rate_points_of(answer, metrics)), REBOOTS)
 
 
-def survival(
-    answer: FleetAnswer, metric: str = LOSSES, features: str | None = None
-) -> FleetPicture:
+def survival(answer: FleetAnswer, metric: str = LOSSES, features: str | None = None) -> Chart:
     """How long until the first loss, in one, ten and a hundred clusters of the study.
 
     `features` is one of the study's, its first by default. Raises ValueError for another one.
     """
     named = _set(answer, features)
     fleets = picture_rows.fleets_of(answer, metric, named)
-    what = f"{metric_words(metric)} ({set_words(named)})"
-    return FleetPicture(
-        chart=first_loss_survival.survival_chart(fleets, what), where=where_of(answer)
-    )
+    return _at(answer, first_loss_survival.survival_chart(fleets, _under(metric, named)))
 
 
 def delay_map(
@@ -58,71 +66,98 @@ def delay_map(
     features: str | None = None,
     *,
     against: str | None = LAST,
-) -> FleetPicture:
+) -> Chart:
     """How slow requests are by how often brokers are rebooted: how many times as often as the
     metric that it is held `against`, with a line where it is once a year in all clusters of the
     study. Without such a metric its rates.
 
     `features` is one of the study's, its first by default. Raises ValueError for another one.
     """
-    named = _set(answer, features)
-    slow = slow_parameter(answer) or picture_rows.SLOW[0]
-    cells = map_cells_of(answer, metric, named, slow, against) if slow_parameter(answer) else []
-    what, scale = f"{metric_words(metric)} ({set_words(named)})", _scale(slow)
+    named, slow = _set(answer, features), slow_parameter(answer)
+    cells = picture_rows.map_cells_of(answer, metric, named, slow, against) if slow else []
+    slow = slow or picture_rows.SLOW[0]
+    unit = PARAMETERS[slow].unit
+    short = {"seconds (mean)": "s", "milliseconds (mean)": "ms"}.get(unit, "")
     beside = "" if against is None else metric_words(against)
-    return FleetPicture(
-        chart=map_chart(cells, what, scale, beside),
-        where=where_of(answer, picture_rows.REBOOTS, slow),
-    )
+    chart = map_chart(cells, _under(metric, named), DelayScale(f"{slow}: {unit}", short), beside)
+    return _at(answer, chart, REBOOTS, slow)
 
 
-def losses_by_cause(answer: FleetAnswer, sets: Sequence[str] | None = None) -> FleetPicture:
+def losses_by_cause(answer: FleetAnswer, sets: Sequence[str] | None = None) -> Chart:
     """What is lost, and by what: under the first of the study's sets and that with the most KIPs.
 
     Raises ValueError for a set that the study does not have, and for more than three.
     """
-    names = [_set(answer, name) for name in sets] if sets is not None else _first_and_most(answer)
-    rows = picture_rows.causes_of(answer, names)
-    return FleetPicture(chart=causes_chart(rows), where=where_of(answer))
+    names = [_set(answer, name) for name in sets or (None, _most(answer))]
+    rows = picture_rows.causes_of(answer, [*dict.fromkeys(names)])
+    return _at(answer, causes_chart(rows))
 
 
-def forest(answer: FleetAnswer, metric: str = AFTER_CRASH) -> FleetPicture:
+def forest(answer: FleetAnswer, metric: str = AFTER_CRASH) -> Chart:
     """What each set of KIPs changes against the first, on the same schedules."""
-    rows, what = differences_of(answer, metric), metric_words(metric)
-    return FleetPicture(chart=forest_chart(rows, what), where=where_of(answer))
+    rows = picture_rows.differences_of(answer, metric)
+    return _at(answer, forest_chart(rows, metric_words(metric)))
 
 
-def pictures_of(answer: FleetAnswer) -> tuple[FleetPicture, ...]:
+def incident_sizes(answer: FleetAnswer, metrics: Sequence[str] = HIT) -> Chart:
+    """How many partitions one incident takes, by how partitions are placed.
+
+    Raises ValueError for a metric without incidents and for more than six kinds of them,
+    MissingExtraError without numpy.
+    """
+    kinds = [_kind(answer.study.scenarios[0].parameters, metric) for metric in metrics]
+    return _at(answer, incident_chart(kinds))
+
+
+def _kind(parameters: Parameters, metric: str) -> KindOfIncident:
+    """Every group that an incident may hit, as likely as any other, by its partitions."""
+    counts = Counter(partitions_per_incident(parameters, metric).sizes.tolist())
+    sizes, noun = tuple(sorted(counts.items())), _NOUNS[GROUP_OF[metric]]
+    return KindOfIncident(name=metric_words(metric), sizes=sizes, noun=noun)
+
+
+def tornado(
+    scenario: Scenario,
+    *,
+    features: str = "none",
+    metric: str = RACE,
+    names: Sequence[str] = tuple(PARAMETERS),
+    seed: int = 0,
+) -> Chart:
+    """How much the rate of `metric` depends on each of the parameters: with two replicas the race
+    and more, with more of them the loss of the last one. Each is halved and doubled; all rates use
+    the same uniform numbers, so that they differ by the parameter alone.
+
+    A tenth of a second each. Raises ValueError for a metric that is not forced in such a fleet,
+    KeyError for a parameter that there is none of; MissingExtraError without numpy and scipy.
+    """
+    if metric not in forced_metrics(scenario):
+        raise ValueError(f"{metric} cannot be forced in this fleet: {WHAT_FOR}")
+    levers = picture_rows.levers_of(scenario.parameters, names, features, metric, seed)
+    return tornado_chart(levers, f"{_under(metric, features)}: how often")
+
+
+def pictures_of(answer: FleetAnswer) -> tuple[Chart, ...]:
     """Every picture that this study can feed, the broadest question first.
 
     Raises MissingExtraError without numpy and scipy.
     """
-    drawings: list[tuple[bool, Callable[[FleetAnswer], FleetPicture]]] = [
+    values = dict(answer.study.values)[REBOOTS]
+    rebooted = len([value for value in values if value > 0]) > 1
+    scenario = answer.study.scenarios[0]
+    # The loss that matters: of the last replica, or by the race where only that can be forced.
+    forced = [metric for metric in (LAST, RACE) if metric in forced_metrics(scenario)]
+    strongest: dict[str, Any] = {"features": _most(answer), "metric": next(iter(forced), LAST)}
+    drawings: list[tuple[bool, Callable[[FleetAnswer], Chart]]] = [
         (bool(answer.best(LOSSES)), survival),
         (all(map(answer.best, picture_rows.CAUSES)), losses_by_cause),
-        (_rebooted(answer), rates_by_reboots),
-        (_rebooted(answer) and slow_parameter(answer) is not None, delay_map),
+        (rebooted, rates_by_reboots),
+        (rebooted and slow_parameter(answer) is not None, delay_map),
         (True, incident_sizes),
         (len(answer.study.feature_sets) > 1, forest),
-        (_lever_metric(answer) is not None, _tornado),
+        (bool(forced), lambda _: tornado(scenario, **strongest)),
     ]
     return tuple(draw(answer) for can, draw in drawings if can)
-
-
-def _tornado(answer: FleetAnswer) -> FleetPicture:
-    metric = _lever_metric(answer) or LAST
-    return tornado(answer.study.scenarios[0], features=_most(answer), metric=metric)
-
-
-def _lever_metric(answer: FleetAnswer) -> str | None:
-    """The loss that matters: of the last replica, or by the race where only that can be forced."""
-    forced = forced_metrics(answer.study.scenarios[0])
-    return next((metric for metric in (LAST, RACE) if metric in forced), None)
-
-
-def _rebooted(answer: FleetAnswer) -> bool:
-    values = dict(answer.study.values)[picture_rows.REBOOTS]
-    return len([value for value in values if value > 0]) > 1
 
 
 def slow_parameter(answer: FleetAnswer) -> str | None:
@@ -130,10 +165,8 @@ def slow_parameter(answer: FleetAnswer) -> str | None:
     return next((name for name in picture_rows.SLOW if name in answer.study.swept), None)
 
 
-def _scale(name: str) -> DelayScale:
-    unit = PARAMETERS[name].unit
-    short = {"seconds (mean)": "s", "milliseconds (mean)": "ms"}.get(unit, "")
-    return DelayScale(f"{name}: {unit}", short)
+def _under(metric: str, features: str) -> str:
+    return f"{metric_words(metric)} ({set_words(features)})"
 
 
 def _set(answer: FleetAnswer, features: str | None) -> str:
@@ -143,10 +176,6 @@ def _set(answer: FleetAnswer, features: str | None) -> str:
             f"the study has no feature set {features!r}", allowed=", ".join(sets), key="features"
         )
     return sets[0] if features is None else features
-
-
-def _first_and_most(answer: FleetAnswer) -> list[str]:
-    return list(dict.fromkeys((answer.study.feature_sets[0], _most(answer))))
 
 
 def _most(answer: FleetAnswer) -> str:

@@ -1,18 +1,29 @@
 """Answers as the rows that pictures are drawn from."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from math import inf, isclose
 
-from ...figures.how_often import measured_rate
+from msgspec.structs import replace
+
+from ...figures.how_often.delay_map import MapCell
 from ...figures.how_often.first_loss_survival import FleetOfSize
 from ...figures.how_often.fleet_words import counted
 from ...figures.how_often.losses_by_cause import CauseOfLoss
+from ...figures.how_often.measured_rate import NOT_REACHED, Certainty, MeasuredRate, rate_of
 from ...figures.how_often.number_words import value_words
+from ...figures.how_often.paired_forest import PairedDifference
 from ...figures.how_often.rates_by_reboots import RatePoint
+from ...figures.how_often.tornado_chart import Leverage
+from ..estimators.forced_outages import left_out
 from ..fleet_answers.fleet_answer import FleetAnswer
-from ..fleet_answers.fleet_row import FleetRow, FoundRate
+from ..fleet_answers.fleet_row import FleetRow
+from ..fleet_answers.loss_levers import forced_rate, halved_and_doubled
+from ..parameters.parameter_table import PARAMETERS, Parameters
+from ..pipeline.study_plan import NAIVE
 from ..spread.partition_placement import sets_in_use
-from ..statistics.block_means import NothingWeighed, WeighedRate
-from ..statistics.event_rates import NeverHappens, NeverSeen, SeenRate
+from ..statistics.block_means import paired_gap, paired_ratio
+from ..statistics.clustered_counts import count_gap, size_together
+from ..statistics.event_rates import FoundRate, NeverHappens, NeverSeen, NothingWeighed
 
 REBOOTS = "bounces_per_year"
 CAUSES = ("last_replica_loss", "shock_loss", "unclean_loss", "race_loss")
@@ -20,26 +31,24 @@ SLOW = ("slow_alter_partition_s", "slow_alter_partition_share", "alter_partition
 """What can go up on the map, the first that was swept."""
 
 
-def measured(found_rate: FoundRate) -> measured_rate.MeasuredRate:
-    """What is known of a rate, as pictures need it."""
-    match found_rate:
-        case SeenRate():
-            return measured_rate.rate_of(found_rate.rate, found_rate.low, found_rate.high)
-        case WeighedRate():
-            return measured_rate.MeasuredRate(
-                certainty=measured_rate.Certainty.SEEN,
-                rate=found_rate.rate,
-                low=max(found_rate.low, 0.0),
-                high=found_rate.high,
-                alarms=found_rate.alarms,
-                effective=found_rate.effective_samples,
-            )
-        case NeverSeen():
-            return measured_rate.unseen(found_rate.high)
-        case NeverHappens():
-            return measured_rate.never(found_rate.because)
-        case NothingWeighed():
-            return measured_rate.NOT_REACHED
+_CERTAINTIES = {
+    NeverSeen: Certainty.UNSEEN,
+    NeverHappens: Certainty.NEVER,
+    NothingWeighed: Certainty.NOT_REACHED,
+}
+
+
+def measured(rate: FoundRate) -> MeasuredRate:
+    """What is known of it, as pictures need it."""
+    return MeasuredRate(
+        certainty=_CERTAINTIES.get(type(rate), Certainty.SEEN),
+        rate=rate.rate or 0.0,
+        low=max(rate.low, 0.0),
+        high=rate.high or 0.0,
+        because=rate.because or "",
+        alarms=rate.alarms,
+        effective=rate.effective_samples,
+    )
 
 
 def elsewhere(answer: FleetAnswer, *varied: str) -> dict[str, float | str]:
@@ -48,20 +57,10 @@ def elsewhere(answer: FleetAnswer, *varied: str) -> dict[str, float | str]:
     return {name: values[name][0] for name in answer.study.swept if name not in varied}
 
 
-def where_of(answer: FleetAnswer, *varied: str) -> str:
-    """The words of that point."""
-    return where_words(elsewhere(answer, *varied))
-
-
 def where_words(point: Mapping[str, float | str]) -> str:
     """``At tail_lost = 0.1``; empty where nothing else was swept."""
     settings = (f"{name} = {value_words(float(value))}" for name, value in point.items())
     return f"At {', '.join(settings)}" if point else ""
-
-
-def at_point(rows: Sequence[FleetRow], point: Mapping[str, float | str]) -> Iterator[FleetRow]:
-    """The rows of that point."""
-    return (row for row in rows if point.items() <= dict(row.swept).items())
 
 
 def at_reboots(row: FleetRow) -> bool:
@@ -97,7 +96,7 @@ def fleets_of(answer: FleetAnswer, metric: str, features: str) -> list[FleetOfSi
             yearly=measured(answer.incidents.of(row)).times(count / clusters),
             remark=answer.incidents.remark(row),
         )
-        for row in at_point(answer.best(metric), elsewhere(answer))
+        for row in answer.best(metric, **elsewhere(answer))
         if row.features == features
         for count in sorted({1, 10, 100, clusters})
     ]
@@ -109,6 +108,115 @@ def causes_of(answer: FleetAnswer, sets: Sequence[str]) -> list[CauseOfLoss]:
     return [
         CauseOfLoss(features=row.features, cause=cause, estimate=measured(row.found))
         for cause in CAUSES
-        for row in at_point(answer.best(cause), point)
+        for row in answer.best(cause, **point)
         if row.features in sets
     ]
+
+
+def map_cells_of(
+    answer: FleetAnswer, metric: str, features: str, slow: str, against: str | None = None
+) -> list[MapCell]:
+    """A cell for each pair of reboots and delays; rates are incidents in all clusters of the study.
+
+    With a metric to hold it `against` a cell has the ratio, too: of the same samples where both
+    were weighed.
+    """
+    point = elsewhere(answer, REBOOTS, slow)
+    compared = answer.comparable(against, **point) if against else ()
+    bases = {row.scenario_id: row for row in compared if row.features == features}
+    return [
+        MapCell(
+            reboots=float(dict(row.swept)[REBOOTS]),
+            delay=float(dict(row.swept)[slow]),
+            estimate=measured(answer.incidents.of(row)),
+            ratio=_ratio(answer, row, bases[row.scenario_id]) if bases else None,
+            method=row.method,
+            remark=answer.incidents.remark(row),
+        )
+        for row in answer.comparable(metric, **point)
+        if row.features == features and at_reboots(row)
+    ]
+
+
+def _ratio(answer: FleetAnswer, row: FleetRow, base: FleetRow) -> MeasuredRate:
+    """By blocks that had the same samples, where both were weighed; else as wide as both intervals
+    together make it.
+    """
+    here, there = measured(row.found), measured(base.found)
+    if here.certainty is Certainty.NEVER:
+        return here
+    if not there.is_seen or here.certainty is Certainty.NOT_REACHED:
+        return NOT_REACHED
+    if here.is_seen and NAIVE not in (row.method, base.method):
+        ours, theirs = ([b.total for b in answer.sums_of(one).weights] for one in (row, base))
+        bounds, years = paired_ratio(ours, theirs), base.exposure / row.exposure
+        return rate_of(sum(ours) / sum(theirs), bounds.low, bounds.high).times(years)
+    if there.low <= 0:
+        return NOT_REACHED
+    ends = {"low": here.low / there.high, "high": here.high / there.low}
+    return replace(here, rate=here.rate / there.rate, alarms=(), effective=None, **ends)
+
+
+def differences_of(answer: FleetAnswer, metric: str) -> list[PairedDifference]:
+    """Counts by what happened in only one of two sets; where plain sampling saw too little, forced
+    samples block by block. One way for all of them.
+    """
+    rows = answer.comparable(metric, **elsewhere(answer))
+    return [_difference(answer, row, rows[0]) for row in rows[1:]]
+
+
+def _difference(answer: FleetAnswer, row: FleetRow, base: FleetRow) -> PairedDifference:
+    here, there = answer.sums_of(row), answer.sums_of(base)
+    spare = 0.0
+    if row.method == NAIVE:
+        only = here.events - here.cross, there.events - here.cross
+        together = max(size_together(one.counted) for one in (here, there))
+        gap, alike = count_gap(*only, row.exposure, together=together), only == (0, 0)
+    else:
+        ours, theirs = (
+            [block.total * len(one.weights) / row.exposure for block in one.weights]
+            for one in (here, there)
+        )
+        gap, alike = paired_gap(ours, theirs), ours == theirs
+        # What first order may leave out of both.
+        share = left_out(answer.incidents.points[row.scenario_id], row.metric)
+        spare = share * (sum(ours) + sum(theirs)) / len(ours)
+    return PairedDifference(
+        features=row.features,
+        label=row.label,
+        against=base.features,
+        gap=gap.gap,
+        low=gap.low - spare,
+        high=gap.high + spare,
+        alike=alike,
+        gain=gap.gain,
+        method=row.method,
+    )
+
+
+def levers_of(
+    parameters: Parameters, names: Sequence[str], features: str, metric: str, seed: int
+) -> list[Leverage]:
+    """A lever for each of these parameters that moves the rate at all, by forced samples."""
+    usual, levers = measured(forced_rate(parameters, features, metric, seed)), []
+    for name, *ends in halved_and_doubled(parameters, names):
+        lower, higher = (measured(forced_rate(end, features, metric, seed)) for end in ends)
+        values = [float(getattr(one, name)) for one in (ends[0], parameters, ends[1])]
+        words = [*map(value_words, values)]
+        lever = Leverage(
+            parameter=name,
+            lower_value=words[0],
+            usual_value=f"{words[1]} {PARAMETERS[name].unit}",
+            higher_value=words[2],
+            factor=values[2] / values[0] if values[0] else inf,
+            lower=lower,
+            usual=usual,
+            higher=higher,
+        )
+        if not (_same(lower, usual) and _same(higher, usual)):
+            levers.append(lever)
+    return levers
+
+
+def _same(one: MeasuredRate, other: MeasuredRate) -> bool:
+    return one.certainty is other.certainty and isclose(one.rate, other.rate, rel_tol=1e-9)

@@ -5,16 +5,15 @@ are the same for any number of cores, partitions and waves, and a study that was
 where it was.
 """
 
-from .code_version import code_version as code_version
-from .folder_errors import StudyFolderError as StudyFolderError
-from .folder_errors import StudyNotKeptError as StudyNotKeptError
-from .run_progress import RunProgress as RunProgress
+from .study_folder import StudyFolderError as StudyFolderError
+from .study_folder import StudyNotKeptError as StudyNotKeptError
 from .study_folder import partials_in as partials_in
+from .study_plan import FleetOrder as FleetOrder
+from .study_plan import Partial as Partial
 from .study_plan import StudyPlan as StudyPlan
 from .study_plan import Workload as Workload
+from .study_plan import code_version as code_version
+from .study_run import RunProgress as RunProgress
 from .study_run import StudyOutcome as StudyOutcome
 from .study_run import run_study as run_study
-from .study_summary import SummaryRow as SummaryRow
 from .study_summary import summarise as summarise
-from .work_orders import FleetOrder as FleetOrder
-from .work_orders import Partial as Partial

@@ -1,95 +1,135 @@
-"""The folder of a study: the study itself, and the finished waves of blocks."""
+"""The folder of a study: what it is in JSON, and a Parquet file for each finished wave of blocks.
+
+Any Spark reads `waves` as one table. A file is written beside, under a name that readers pass over,
+and then renamed: it is there as a whole or not at all, whenever its writer was killed. Its pages
+have checksums.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import errno
+import os
+import re
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from . import wave_files
-from .folder_errors import StudyFolderError, check_is_folder, not_empty, written_to
-from .study_plan import BlockKey, StudyPlan
-from .work_orders import partials_schema
+from ...machine import LackingError
+from .study_plan import FORMAT, BlockKey, StudyPlan, partials_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_STUDY, _WAVES, LOCK = "study.json", "waves", ".lock"
+STUDY, _WAVES, _LOCK = "study.json", "waves", ".lock"
+_WAVE = re.compile(r"wave-(\d+)\.parquet")
+_ORDER = [(name, "ascending") for name in ("scenario_id", "features", "metric", "block")]
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _CALLED = {
-    "format": "the format of its files",
     "code": "the version of the code that worked it out",
     "study_seed": "the seed",
     "method": "the method",
     "feature_sets": "the feature sets",
-    "scenarios": "the scenarios",
+    "scenarios": "the scenarios, or the size of their blocks,",
 }
+_T = TypeVar("_T")
 
 
-class StudyFolder:
-    """A folder that holds one study; `done` are the blocks that are kept in it."""
+class StudyFolderError(ValueError):
+    """A folder that is not what was asked for: no folder, or that of another study.
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.waves: list[wave_files.KeptWave] = wave_files.kept_waves(path / _WAVES)
-        self.done: set[BlockKey] = {key for wave in self.waves for key in wave.manifest.blocks}
+    `sentence` says what is wrong, `mend` what to do about it; the text is both.
+    """
 
-    def keep(self, blocks: Collection[BlockKey], partials: pa.Table) -> None:
-        """One wave more. Raises StudyNotKeptError when the disk does not take it."""
-        with written_to(self.path):
-            wave = wave_files.write_wave(self.path / _WAVES, blocks, partials)
-        self.waves.append(wave)
-        self.done.update(blocks)
+    def __init__(self, sentence: str, mend: str) -> None:
+        super().__init__(sentence, mend)
+        self.sentence, self.mend = sentence, mend
+
+    def __str__(self) -> str:
+        return f"{self.sentence} {self.mend}"
+
+
+class StudyNotKeptError(LackingError):
+    """This machine did not let a study be written down. What was there before is there still."""
+
+
+class KeptBlocks:
+    """Partials in memory: `done` are their blocks, each with the place where it is kept."""
+
+    def __init__(self) -> None:
+        self.done: dict[BlockKey, str] = {}
+        self._tables: list[pa.Table] = []
+
+    def keep(self, partials: pa.Table) -> None:
+        """Those of some blocks more."""
+        self._tables.append(partials)
+        self._note("memory", partials)
 
     def partials(self) -> pa.Table:
-        """Every partial of every block, once, by scenario, feature set, metric and block.
-
-        Raises StudyFolderError where two waves say different things of one block, or where a file
-        is not what was written.
-        """
+        """Every partial of every block, by scenario, feature set, metric and block."""
         import pyarrow as pa
 
-        first: dict[BlockKey, wave_files.KeptWave] = {}
-        tables = [partials_schema().empty_table()]
-        for wave in self.waves:
-            rows = wave_files.read_wave(wave)
-            again = {key for key in wave.manifest.blocks if key in first}
-            for key in sorted(again):
-                _check_equal(key, first[key], wave)
-            first |= {key: wave for key in wave.manifest.blocks if key not in again}
-            tables.append(_without(rows, again) if again else rows)
-        order = ("scenario_id", "features", "metric", "block")
-        return pa.concat_tables(tables).sort_by([(name, "ascending") for name in order])
+        return pa.concat_tables([partials_schema().empty_table(), *self._read()]).sort_by(_ORDER)
+
+    def _read(self) -> Iterator[pa.Table]:
+        yield from self._tables
+
+    def _note(self, place: str, partials: pa.Table) -> None:
+        """Raises StudyFolderError for a block that is kept already."""
+        for row in partials.group_by(["scenario_id", "block"]).aggregate([]).to_pylist():
+            key = row["scenario_id"], int(row["block"])
+            first = self.done.setdefault(key, place)
+            if first != place:
+                raise StudyFolderError(
+                    f"Block {key[1]} of scenario {key[0]} is in {first} and in {place}.",
+                    "Remove one of these files, and run the study again with resume.",
+                )
 
 
-def _check_equal(key: BlockKey, one: wave_files.KeptWave, other: wave_files.KeptWave) -> None:
-    """What was worked out twice has to be the same: that is what makes it repeatable."""
-    if _of_block(wave_files.read_wave(one), key) != _of_block(wave_files.read_wave(other), key):
-        scenario, block = key
-        raise StudyFolderError(
-            f"Block {block} of scenario {scenario} is one thing in {one.folder} and another in"
-            f" {other.folder}.",
-            "One of them is wrong; remove that one and run the study again with resume.",
-        )
+class StudyFolder(KeptBlocks):
+    """A folder that holds one study. Raises StudyFolderError for a file that is damaged."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.path = path
+        for file in self._files():
+            self._note(str(file), _partials_of(file))
+
+    def keep(self, partials: pa.Table) -> None:
+        """One wave more. Raises StudyNotKeptError when the disk does not take it."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        last = [int(match[1]) for file in self._files() if (match := _WAVE.fullmatch(file.name))]
+        file = self.path / _WAVES / f"wave-{max(last, default=0) + 1:06}.parquet"
+        sink = pa.BufferOutputStream()
+        pq.write_table(partials.sort_by(_ORDER), sink, write_page_checksum=True)
+        with _written_to(self.path):
+            _write_durably(file, bytes(sink.getvalue()))
+        self._note(str(file), partials)
+
+    def _files(self) -> list[Path]:
+        """In order; a copy that somebody keeps beside them, under a name like theirs, is none."""
+        waves = (self.path / _WAVES).glob("wave-*.parquet")
+        return sorted(path for path in waves if _WAVE.fullmatch(path.name))
+
+    def _read(self) -> Iterator[pa.Table]:
+        return map(_partials_of, self._files())
 
 
-def _of_block(rows: pa.Table, key: BlockKey) -> list[dict[str, Any]]:
-    import pyarrow.compute as pc
-
-    scenario, block = key
-    mine = pc.and_(pc.equal(rows["scenario_id"], scenario), pc.equal(rows["block"], block))
-    kept = rows.filter(mine).sort_by([("features", "ascending"), ("metric", "ascending")])
-    rows_of_block: list[dict[str, Any]] = kept.to_pylist()
-    return rows_of_block
-
-
-def _without(rows: pa.Table, keys: set[BlockKey]) -> pa.Table:
+def _partials_of(file: Path) -> pa.Table:
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
-    pairs = zip(rows["scenario_id"].to_pylist(), rows["block"].to_pylist(), strict=True)
-    return rows.filter(pa.array([pair not in keys for pair in pairs], pa.bool_()))
+    try:
+        rows = pq.read_table(pa.BufferReader(file.read_bytes()), page_checksum_verification=True)
+        return rows.cast(partials_schema())
+    except (OSError, ValueError) as problem:
+        reason = str(problem).partition("\n")[0].rstrip(".")
+        mend = "Remove that file and run the study again with resume: its blocks are computed anew."
+        raise StudyFolderError(f"{file} is damaged: {reason}.", mend) from None
 
 
 def partials_in(folder: str | Path) -> pa.Table:
@@ -97,105 +137,104 @@ def partials_in(folder: str | Path) -> pa.Table:
 
     Raises StudyFolderError when it holds no study, or a damaged one.
     """
-    path = Path(folder)
-    identity_in(path)
-    return StudyFolder(path).partials()
+    identity_in(folder)
+    return StudyFolder(Path(folder)).partials()
 
 
 def identity_in(folder: str | Path) -> dict[str, Any]:
     """What a folder says of its study: code, seed, method, feature sets, scenarios.
 
-    Raises StudyFolderError when it holds none, or a damaged one.
+    Raises StudyFolderError when it holds none, a damaged one, or one of another kiplab.
     """
-    path = Path(folder)
+    decoder = msgspec.json.Decoder(dict[str, Any])
+    identity = read_as(Path(folder) / STUDY, decoder.decode)
+    if identity.get("format") != FORMAT:
+        mend = "Read it with that version, or run the study anew in another folder."
+        raise StudyFolderError(f"Another version of kiplab has written {folder}.", mend)
+    return identity
+
+
+def read_as(file: Path, decode: Callable[[bytes], _T]) -> _T:
+    """What a file of a study says. Raises StudyFolderError where it is not there, or damaged."""
     try:
-        return msgspec.json.decode((path / _STUDY).read_bytes(), type=dict[str, Any])
+        return decode(file.read_bytes())
     except OSError:
-        mend = "Name the folder that `kiplab fleet run` was given."
-        raise StudyFolderError(f"{path} holds no study.", mend) from None
-    except msgspec.DecodeError as problem:
+        mend = "Name the folder that `kiplab fleet run` was given with -o."
+        raise StudyFolderError(f"{file.parent} holds no study.", mend) from None
+    except ValueError as problem:
         mend = "Put it back as it was, or run the study anew in another folder."
-        raise StudyFolderError(f"{path / _STUDY} cannot be read: {problem}.", mend) from None
+        raise StudyFolderError(f"{file} cannot be read: {problem}.", mend) from None
 
 
 @contextmanager
 def opened(folder: str | Path, plan: StudyPlan, *, resume: bool) -> Iterator[StudyFolder]:
     """The folder for this study, made if it is not there, to be written by the body alone.
 
-    Raises StudyFolderError for a file, for a folder that holds something else or that somebody
-    writes to, and for one that holds this study already unless `resume`; StudyNotKeptError where
-    it cannot be written. Files that were there stay as they were.
+    Raises as `begun`. Files that were there stay as they were.
     """
-    path = Path(folder)
-    with written_to(path):
-        _check(path, plan, resume=True)
-        (path / _WAVES).mkdir(parents=True, exist_ok=True)
-    with alone_in(path):
-        with written_to(path):
-            # Once more: another process may have begun a study there since.
-            _check(path, plan, resume=resume)
-            if not (path / _STUDY).exists():
-                identity = msgspec.json.format(msgspec.json.encode(plan.identity), indent=1)
-                wave_files.write_durably(path / _STUDY, identity)
-            wave_files.remove_unfinished(path / _WAVES)
+    path, said = Path(folder), msgspec.json.encode(plan.identity)
+
+    def differs() -> list[str]:
+        there, here = identity_in(path), msgspec.json.decode(said)
+        return [called for name, called in _CALLED.items() if there.get(name) != here[name]]
+
+    with begun(path, STUDY, msgspec.json.format(said, indent=1), differs, resume=resume):
+        with _written_to(path):
+            (path / _WAVES).mkdir(exist_ok=True)
         yield StudyFolder(path)
 
 
-def _check(path: Path, plan: StudyPlan, *, resume: bool) -> None:
-    check_is_folder(path)
-    if (path / _STUDY).exists():
-        _check_same(path, plan)
-        if not resume:
-            raise _there_already(path)
-    elif path.exists() and not _is_only_begun(path):
-        raise not_empty(path)
+@contextmanager
+def begun(
+    path: Path, name: str, content: bytes, differs: Callable[[], list[str]], *, resume: bool
+) -> Iterator[None]:
+    """The folder that `content` describes under `name`, for the body alone. `differs` says what of
+    it is another way in a folder that is there.
+
+    Raises StudyFolderError for a file, for a folder that holds something else or that somebody
+    writes to, and for one that has some of this study already unless `resume`; StudyNotKeptError
+    where it cannot be written.
+    """
+    with _written_to(path):
+        _is_there(path, name, differs, resume)
+        path.mkdir(parents=True, exist_ok=True)
+    with _alone_in(path):
+        with _written_to(path):
+            # Once more: another process may have begun a study there since.
+            if not _is_there(path, name, differs, resume):
+                _write_durably(path / name, content)
+        yield
 
 
-def _is_only_begun(path: Path) -> bool:
-    """Whether it only has files that come before the study's description."""
-    waves = path / _WAVES
-    first = {_WAVES, LOCK, wave_files.beside_of(path / _STUDY).name}
-    return {entry.name for entry in path.iterdir()} <= first and not (
-        waves.exists() and any(waves.iterdir())
-    )
-
-
-def _check_same(path: Path, plan: StudyPlan) -> None:
-    there, here = identity_in(path), msgspec.json.decode(msgspec.json.encode(plan.identity))
-    for name, called in _CALLED.items():
-        if there.get(name) != here[name]:
-            raise StudyFolderError(
-                f"{path} holds another study:"
-                f" {called} there {_differs(there.get(name), here[name])}.",
-                "Name another folder, or ask for the study that is there.",
-            )
-
-
-def _differs(there: Any, here: Any) -> str:
-    if isinstance(here, dict) and isinstance(there, dict):
-        lacking, more = len(here.keys() - there.keys()), len(there.keys() - here.keys())
-        if lacking or more:
-            return f"are others ({lacking} of those asked for are not there, {more} more are)"
-        return "have blocks of another size"
-    both = (", ".join(map(str, x)) if isinstance(x, list) else str(x) for x in (there, here))
-    return "is {}, and {} was asked for".format(*both)
-
-
-def _there_already(path: Path) -> StudyFolderError:
-    done = len(StudyFolder(path).done)
-    blocks = "1 block" if done == 1 else f"{done:,} blocks"
-    mend = "Run it with resume to go on with it, or name another folder."
-    return StudyFolderError(f"{path} holds this study already, with {blocks} done.", mend)
+def _is_there(path: Path, name: str, differs: Callable[[], list[str]], resume: bool) -> bool:
+    for place in (path, *path.parents):
+        if place.exists() and not place.is_dir():
+            mend = "A study is kept in a folder; name another place."
+            raise StudyFolderError(f"{place} is a file.", mend)
+    if not (path / name).exists():
+        first = {_LOCK, _beside(path / name).name}
+        if path.exists() and {entry.name for entry in path.iterdir()} - first:
+            mend = "Name another folder, or an empty one."
+            raise StudyFolderError(f"{path} is not empty, and holds no study.", mend)
+        return False
+    if others := differs():
+        mend = "Name another folder, or ask for the study that is there."
+        said = f"{', '.join(others)} {'is' if len(others) == 1 else 'are'} not the same"
+        raise StudyFolderError(f"{path} holds another study: {said}.", mend)
+    if not resume and any(path.rglob("wave-*.parquet")):
+        mend = "Run it with --resume (resume=True) to go on with it, or name another folder."
+        raise StudyFolderError(f"{path} holds this study already.", mend)
+    return True
 
 
 @contextmanager
-def alone_in(path: Path) -> Iterator[None]:
+def _alone_in(path: Path) -> Iterator[None]:
     """A lock that the operating system opens by itself when its holder is killed.
 
     Raises StudyFolderError while another process has it, StudyNotKeptError where it cannot be made.
     """
-    with written_to(path):
-        file = open(path / LOCK, "wb")  # noqa: SIM115 - held by the with below
+    with _written_to(path):
+        file = open(path / _LOCK, "wb")  # noqa: SIM115 - held by the with below
     with file:
         if not _locked(file):
             raise StudyFolderError(
@@ -206,7 +245,7 @@ def alone_in(path: Path) -> Iterator[None]:
 
 
 def _locked(file: IO[bytes]) -> bool:
-    """Where there are no such locks, two writers at once end in equal blocks, kept twice."""
+    """Where there are no such locks, what two writers at once keep twice is refused afterwards."""
     try:
         import fcntl
 
@@ -216,3 +255,50 @@ def _locked(file: IO[bytes]) -> bool:
     except (ImportError, OSError):
         return True
     return True
+
+
+@contextmanager
+def _written_to(folder: Path) -> Iterator[None]:
+    """What the operating system refuses in the body becomes a sentence.
+
+    Raises StudyNotKeptError.
+    """
+    try:
+        yield
+    except OSError as problem:
+        reason = (problem.strerror or str(problem)).lower()
+        mend = (
+            "Free some space and run it again with resume: what is done is kept."
+            if problem.errno in _NO_ROOM
+            else "Name a folder that may be written."
+        )
+        raise StudyNotKeptError(f"{folder} cannot be written: {reason}.", mend) from None
+
+
+def _beside(path: Path) -> Path:
+    """Where something is written before it gets its name: readers pass over it, and whoever goes on
+    after a kill writes over it.
+    """
+    return path.with_name(f".{path.name}-unfinished")
+
+
+def _write_durably(path: Path, content: bytes) -> None:
+    """`content` under `path`, whole or not at all, and on the disk when this returns.
+
+    Raises OSError when the disk does not take it.
+    """
+    beside = _beside(path)
+    try:
+        with open(beside, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -1,17 +1,50 @@
-"""A study before it runs: its scenarios, in blocks of replications."""
+"""A study before it runs: its scenarios in blocks of replications, each ordered and answered."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from hashlib import sha256
-from typing import Any
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from ..parameters.scenario import Scenario
-from .work_orders import METHODS, NAIVE, FleetOrder
 
-_FORMAT = 2
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+NAIVE, FORCED = "naive", "forced"
+METHODS = (NAIVE, FORCED)
+"""How replications are drawn: as they come, or with the rare windows forced."""
+FORMAT = 3
+"""Of the files in a study's folder."""
 
 BlockKey = tuple[str, int]
 """Scenario and block: what is worked out once."""
+
+
+class FleetOrder(msgspec.Struct, frozen=True, kw_only=True):
+    """Work out the replications first..last-1 of a scenario, under every one of `feature_sets`.
+
+    `block` is for whoever keeps the answer: no random number may depend on it. `method` is one of
+    METHODS.
+    """
+
+    scenario: Scenario
+    study_seed: int
+    block: int
+    first: int
+    last: int
+    feature_sets: tuple[str, ...]
+    method: str = NAIVE
+
+    @property
+    def key(self) -> BlockKey:
+        """What the answer is kept under."""
+        return self.scenario.scenario_id, self.block
 
 
 class Workload(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,20 +59,9 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
     blocks: int
     years: float
 
-    def orders(self, **about: Any) -> list[FleetOrder]:
-        """Its blocks in order, each with what an order says beside: seed, feature sets, method."""
-        size, scenario = self.block_replications, self.scenario
-        return [
-            FleetOrder(scenario=scenario, block=n, first=n * size, last=(n + 1) * size, **about)
-            for n in range(self.blocks)
-        ]
-
 
 class StudyPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be worked out, and by which code.
-
-    Raises ValueError for a plan without work, or with one scenario twice.
-    """
+    """What is to be worked out, and by which code: each scenario and each feature set once."""
 
     workloads: tuple[Workload, ...]
     feature_sets: tuple[str, ...]
@@ -47,23 +69,23 @@ class StudyPlan(msgspec.Struct, frozen=True, kw_only=True):
     code: str
     method: str = NAIVE
 
-    def __post_init__(self) -> None:
-        ids = [load.scenario.scenario_id for load in self.workloads]
-        if not ids or len(ids) != len(set(ids)):
-            raise ValueError("a study has one scenario or more, and each of them once")
-        if not self.feature_sets or len(self.feature_sets) != len(set(self.feature_sets)):
-            raise ValueError("a study has one feature set or more, and each of them once")
-        if any(load.blocks < 1 or load.block_replications < 1 for load in self.workloads):
-            raise ValueError("a scenario has one block or more, of one replication or more")
-        if self.method not in METHODS:
-            raise ValueError(f"there is no method {self.method!r}; there are {', '.join(METHODS)}")
-
     @property
     def orders(self) -> list[FleetOrder]:
         """All blocks, mixed: neighbours in the grid cost alike, and no task gets all dear ones."""
-        about = {"study_seed": self.study_seed, "feature_sets": self.feature_sets}
-        every = [order for w in self.workloads for order in w.orders(method=self.method, **about)]
-        return sorted(every, key=lambda order: _mixed(*key_of(order)))
+        every = [
+            FleetOrder(
+                scenario=load.scenario,
+                study_seed=self.study_seed,
+                block=n,
+                first=n * load.block_replications,
+                last=(n + 1) * load.block_replications,
+                feature_sets=self.feature_sets,
+                method=self.method,
+            )
+            for load in self.workloads
+            for n in range(load.blocks)
+        ]
+        return sorted(every, key=lambda order: sha256("{} {}".format(*order.key).encode()).digest())
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -76,7 +98,7 @@ class StudyPlan(msgspec.Struct, frozen=True, kw_only=True):
             for load in self.workloads
         }
         return {
-            "format": _FORMAT,
+            "format": FORMAT,
             "code": self.code,
             "study_seed": self.study_seed,
             "method": self.method,
@@ -85,10 +107,82 @@ class StudyPlan(msgspec.Struct, frozen=True, kw_only=True):
         }
 
 
-def key_of(order: FleetOrder) -> BlockKey:
-    """What an order's answer is kept under."""
-    return order.scenario.scenario_id, order.block
+class Partial(msgspec.Struct, frozen=True, kw_only=True):
+    """What one block saw of one metric under one feature set; partials of blocks can be added up.
+
+    `exposure_us` is in partition-microseconds. `events` are partitions hit, each by an incident of
+    its own, `clusters_hit` the replications with at least one. `sum_w`, `sum_w2` and `max_w` are
+    the weights of a weighted method: their sum, that of their squares, the largest; 0 where nothing
+    is weighted. `cross` counts the events that also happened under the first feature set. `checks`
+    counts what the kernel found wrong with itself: it has to be 0.
+    """
+
+    scenario_id: str
+    block: int
+    features: str
+    metric: str
+    replications: int
+    exposure_us: int
+    events: int
+    clusters_hit: int = 0
+    sum_w: float = 0.0
+    sum_w2: float = 0.0
+    max_w: float = 0.0
+    cross: int = 0
+    checks: int = 0
 
 
-def _mixed(scenario_id: str, block: int) -> bytes:
-    return sha256(f"{scenario_id} {block}".encode()).digest()
+WorkBlock = Callable[[FleetOrder], Sequence[Partial]]
+
+
+def partials_schema() -> pa.Schema:
+    """The columns of a table of partials, read off Partial.
+
+    Whole numbers are decimals: 292,000 partition-years are more microseconds than 64 bits hold, and
+    a block may have more.
+    """
+    import pyarrow as pa
+
+    arrow = {str: pa.string(), int: pa.decimal128(38, 0), float: pa.float64()}
+    fields = msgspec.structs.fields(Partial)
+    return pa.schema([(field.name, arrow[field.type]) for field in fields])
+
+
+def worked_off(work_block: WorkBlock, payload: bytes) -> list[dict[str, Any]]:
+    """The rows of one order, where it landed.
+
+    Raises ValueError when the partials do not answer the order, or found themselves wrong.
+    """
+    order = msgspec.json.decode(payload, type=FleetOrder)
+    partials = work_block(order)
+    for one in partials:
+        if one.checks:
+            where = f"({one.features}, {one.metric})"
+            raise ValueError(f"the kernel found itself wrong {one.checks} times {where}")
+    seen = [(one.features, one.metric) for one in partials]
+    wanted = {(features, metric) for features in order.feature_sets for _, metric in seen}
+    if not seen or len(seen) != len(wanted) or {*seen} != wanted:
+        raise ValueError(
+            "there has to be one partial for each feature set that was asked for and each metric"
+        )
+    return [msgspec.structs.asdict(partial) for partial in partials]
+
+
+@cache
+def code_version() -> str:
+    """12 hexadecimal digits of the sources that decide what a block counts: the fleet and the
+    protocol. The same for a folder of them and for a zip of it.
+    """
+    digest = sha256()
+    for folder in ("fleet", "protocol"):
+        for name, source in _sources(files(__package__.partition(".")[0]) / folder, folder):
+            digest.update(f"{name} {len(source)}\n".encode() + source)
+    return digest.hexdigest()[:12]
+
+
+def _sources(place: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
+    for entry in sorted(place.iterdir(), key=lambda entry: entry.name):
+        if entry.is_dir():
+            yield from _sources(entry, f"{name}/{entry.name}")
+        elif entry.name.endswith(".py"):
+            yield f"{name}/{entry.name}", entry.read_bytes()

@@ -11,32 +11,63 @@ from typing import Any
 import msgspec
 
 from ...spark import BlockFailed, run_blocks_plainly, session
-from ...spark.waves import FinishedWave, bar_is_visible, cores_of, run_waves
-from .run_progress import ProgressBar, RunProgress
-from .study_folder import StudyFolder, opened
-from .study_plan import StudyPlan, key_of
-from .work_orders import FleetOrder, WorkBlock, partials_schema, worked_off
+from ...spark.waves import FinishedWave, cores_of, progress_bar, run_waves
+from .study_folder import KeptBlocks, opened
+from .study_plan import FleetOrder, StudyPlan, WorkBlock, partials_schema, worked_off
 
 _FIRST_PER_CORE = 2
+_BAR = (
+    "{percentage:3.0f}% |{bar}| {n_fmt} of {total_fmt} partition-years,"
+    " {rate_fmt}, {remaining} left"
+)
+
+
+class RunProgress(msgspec.Struct, frozen=True, kw_only=True):
+    """How many blocks are kept, and partition-years so far: those of blocks under way count along.
+
+    `years_before` were there when the run began, `seconds` ago.
+    """
+
+    blocks: int
+    years: float
+    all_blocks: int
+    all_years: float
+    years_before: float
+    seconds: float
+
+    @property
+    def years_per_second(self) -> float:
+        """What this run has done, without what was there before."""
+        return (self.years - self.years_before) / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """At the pace so far; None while there is no pace yet."""
+        pace = self.years_per_second
+        return (self.all_years - self.years) / pace if pace > 0 else None
+
 
 RunListener = Callable[[RunProgress], object]
 
 
 class StudyOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """How a run ended. `finished` is False when it was stopped: run it again with resume."""
+    """`blocks` of `all_blocks` are `kept`; `blocks_before` were there before this run."""
 
-    folder: Path
-    finished: bool
+    kept: KeptBlocks
     blocks: int
     all_blocks: int
     blocks_before: int
-    seconds: float
+
+    @property
+    def finished(self) -> bool:
+        """False when it was stopped: run it again with resume."""
+        return self.blocks == self.all_blocks
 
 
 def run_study(
     plan: StudyPlan,
     work_block: WorkBlock,
-    folder: str | Path,
+    folder: str | Path | None,
     *,
     resume: bool = False,
     master: str | None = None,
@@ -47,7 +78,7 @@ def run_study(
     listener: RunListener | None = None,
     stop: threading.Event | None = None,
 ) -> StudyOutcome:
-    """Work out what of `plan` is not in `folder` yet, and keep it there.
+    """Work out what of `plan` is not in `folder` yet, and keep it there; without one, in memory.
 
     `work_block` can be imported on the executors. `master` is as for `kiplab.spark.session`; with
     `spark` False everything runs in this process. `partitions` is the number of tasks of a wave,
@@ -61,25 +92,25 @@ def run_study(
     """
     stop = threading.Event() if stop is None else stop
     with ExitStack() as stack:
-        kept = stack.enter_context(opened(folder, plan, resume=resume))
-        run = _Run(plan, kept, _listeners_of(stack, progress, listener), keep_every_s)
+        there = KeptBlocks() if folder is None else opened(folder, plan, resume=resume)
+        kept = there if isinstance(there, KeptBlocks) else stack.enter_context(there)
+        run = _Run(plan, kept, keep_every_s, [] if listener is None else [listener])
+        look = {"total": run.all_years, "initial": run.years_done, "bar_format": _BAR}
+        unit = {"unit": " partition-years", "unit_scale": True}
         if run.missing:
+            bar = stack.enter_context(progress_bar(progress, **look, **unit))
+            if bar is not None:
+                run.listeners.append(lambda now: bar(now.years))
             work = functools.partial(worked_off, work_block)
-            waves = run.on_spark(work, master, partitions, stop) if spark else run.here(work, stop)
             try:
-                run.keep_all(stack.enter_context(closing(waves)))
+                if spark:
+                    waves, every_s = run.on_spark(work, master, partitions, stop), 0.0
+                else:
+                    waves, every_s = run.here(work, stop), keep_every_s
+                run.keep_all(stack.enter_context(closing(waves)), every_s)
             except KeyboardInterrupt:
                 stop.set()
         return run.outcome()
-
-
-def _listeners_of(
-    stack: ExitStack, progress: bool | None, listener: RunListener | None
-) -> list[RunListener]:
-    listeners = [] if listener is None else [listener]
-    if bar_is_visible() if progress is None else progress:
-        listeners.append(stack.enter_context(ProgressBar()))
-    return listeners
 
 
 class _Run:
@@ -88,26 +119,26 @@ class _Run:
     def __init__(
         self,
         plan: StudyPlan,
-        kept: StudyFolder,
-        listeners: Sequence[RunListener],
+        kept: KeptBlocks,
         keep_every_s: float,
+        listeners: list[RunListener],
     ) -> None:
         self.kept, self.listeners, self.keep_every_s = kept, listeners, keep_every_s
-        self.orders = plan.orders
-        self.missing = [order for order in self.orders if key_of(order) not in kept.done]
-        self.before = len(self.orders) - len(self.missing)
+        orders = plan.orders
+        self.missing = [order for order in orders if order.key not in kept.done]
         self.years = {
             load.scenario.scenario_id: load.years * load.block_replications
             for load in plan.workloads
         }
         """The partition-years of one block, by scenario."""
-        self.years_before = sum(
-            self.years[key_of(order)[0]] for order in self.orders if key_of(order) in kept.done
-        )
-        self.all_years = sum(self.years[key_of(order)[0]] for order in self.orders)
-        self.years_done = self.years_before
+        self.all_blocks, self.all_years = len(orders), self._years_of(orders)
+        self.before = self.all_blocks - len(self.missing)
+        self.years_done = self.years_before = self.all_years - self._years_of(self.missing)
         self.dealt = self.finished = 0
         self.started = time.monotonic()
+
+    def _years_of(self, orders: Sequence[FleetOrder]) -> float:
+        return sum(self.years[order.key[0]] for order in orders)
 
     def on_spark(
         self,
@@ -131,24 +162,11 @@ class _Run:
     def here(
         self, work: Callable[[bytes], list[dict[str, Any]]], stop: threading.Event
     ) -> Generator[FinishedWave, None, None]:
-        """However it ends, finished blocks are handed over before."""
-        done: list[tuple[FleetOrder, Any]] = []
-        began = time.monotonic()
-        try:
-            for order in self.missing:
-                if stop.is_set():
-                    break
-                done.append((order, run_blocks_plainly(work, [order], partials_schema())))
-                self._tell(len(done))
-                if time.monotonic() - began >= self.keep_every_s:
-                    yield _wave_of(done)
-                    done, began = [], time.monotonic()
-        except (BlockFailed, KeyboardInterrupt):
-            if done:
-                yield _wave_of(done)
-            raise
-        if done:
-            yield _wave_of(done)
+        """Each block as a wave of its own."""
+        for order in self.missing:
+            if stop.is_set():
+                return
+            yield FinishedWave([order], run_blocks_plainly(work, [order], partials_schema()))
 
     def _waves(self, least: Callable[[], int]) -> Iterator[list[FleetOrder]]:
         while self.dealt < len(self.missing):
@@ -158,12 +176,36 @@ class _Run:
             self.dealt += len(wave)
             yield wave
 
-    def keep_all(self, waves: Iterator[FinishedWave]) -> None:
+    def keep_all(self, waves: Iterator[FinishedWave], every_s: float) -> None:
+        """However it ends, what is finished is kept. Raises BlockFailed as `run_study`."""
         self._tell(0)
-        for wave in _by_scenario(waves):
-            self.kept.keep([key_of(order) for order in wave.blocks], wave.rows)
-            self.finished += len(wave.blocks)
-            self.years_done += sum(self.years[key_of(order)[0]] for order in wave.blocks)
+        began, pending = time.monotonic(), list[FinishedWave]()
+        try:
+            for wave in waves:
+                pending.append(wave)
+                if time.monotonic() - began >= every_s:
+                    self._keep(pending)
+                    began = time.monotonic()
+                else:
+                    self._tell(len(pending))
+        except BlockFailed as failed:
+            # It is called by its scenario and its number there.
+            scenario, block = failed.order.key
+            reason = f"scenario {scenario}: {failed.reason}"
+            raise BlockFailed(block, reason, failed.order) from None
+        finally:
+            self._keep(pending)
+
+    def _keep(self, pending: list[FinishedWave]) -> None:
+        import pyarrow as pa
+
+        if pending:
+            waves = [*pending]
+            pending.clear()
+            self.kept.keep(pa.concat_tables([wave.rows for wave in waves]))
+            orders = [order for wave in waves for order in wave.blocks]
+            self.finished += len(orders)
+            self.years_done += self._years_of(orders)
             self._tell(0)
 
     def _tell(self, under_way: float) -> None:
@@ -173,7 +215,7 @@ class _Run:
         now = RunProgress(
             blocks=self.before + self.finished,
             years=self.years_done + under_way * average,
-            all_blocks=len(self.orders),
+            all_blocks=self.all_blocks,
             all_years=self.all_years,
             years_before=self.years_before,
             seconds=time.monotonic() - self.started,
@@ -183,25 +225,8 @@ class _Run:
 
     def outcome(self) -> StudyOutcome:
         return StudyOutcome(
-            folder=self.kept.path,
-            finished=self.finished == len(self.missing),
+            kept=self.kept,
             blocks=self.before + self.finished,
-            all_blocks=len(self.orders),
+            all_blocks=self.all_blocks,
             blocks_before=self.before,
-            seconds=time.monotonic() - self.started,
         )
-
-
-def _wave_of(done: Sequence[tuple[FleetOrder, Any]]) -> FinishedWave:
-    import pyarrow as pa
-
-    return FinishedWave([order for order, _ in done], pa.concat_tables([rows for _, rows in done]))
-
-
-def _by_scenario(waves: Iterator[FinishedWave]) -> Iterator[FinishedWave]:
-    """A block that fails is called by its scenario and its number there."""
-    try:
-        yield from waves
-    except BlockFailed as failed:
-        scenario, block = key_of(failed.order)
-        raise BlockFailed(block, f"scenario {scenario}: {failed.reason}", failed.order) from None

@@ -5,20 +5,19 @@ Weights are added in the order of the blocks, because the order decides the last
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..statistics.block_means import Weights
-from .work_orders import NAIVE
+from ..statistics.block_means import Weights, together
+from .study_plan import NAIVE
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _KEY = ("scenario_id", "features", "metric")
-_COUNTS = ("replications", "exposure_us", "events", "incidents", "clusters_hit", "cross", "checks")
+_COUNTS = ("replications", "exposure_us", "events", "clusters_hit", "cross")
 
 
 class SummaryRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,54 +33,33 @@ class SummaryRow(msgspec.Struct, frozen=True, kw_only=True):
     replications: int
     exposure_us: int
     events: int
-    incidents: int
     clusters_hit: int
     cross: int
-    histogram: tuple[int, ...]
-    checks: int
     weights: tuple[Weights, ...] = ()
 
     @property
     def counted(self) -> Weights:
         """What replications counted, or weighed, and how much that differs."""
-        return Weights(
-            samples=self.replications,
-            total=_in_order(block.total for block in self.weights),
-            squares=_in_order(block.squares for block in self.weights),
-            largest=max(block.largest for block in self.weights),
-        )
+        return together(self.weights)
 
 
 def summarise(partials: pa.Table, method: str = NAIVE) -> tuple[SummaryRow, ...]:
     """In the order of scenarios, feature sets and metrics; the partials may be in any order."""
     rows = partials.sort_by([(name, "ascending") for name in (*_KEY, "block")]).to_pylist()
-    groups = groupby(rows, key=lambda row: [row[name] for name in _KEY])
+    groups = groupby(rows, key=lambda row: tuple(row[name] for name in _KEY))
     return tuple(_added_up(key, method, list(group)) for key, group in groups)
 
 
-def _added_up(key: Sequence[str], method: str, rows: list[dict[str, Any]]) -> SummaryRow:
-    bins = zip(*(row["histogram"] for row in rows), strict=True)
+def _added_up(key: tuple[str, ...], method: str, rows: list[dict[str, Any]]) -> SummaryRow:
     columns: dict[str, Any] = dict(zip(_KEY, key, strict=True))
     columns |= {name: sum(int(row[name]) for row in rows) for name in _COUNTS}
-    return SummaryRow(
-        **columns,
-        method=method,
-        histogram=tuple(sum(counts) for counts in bins),
-        weights=tuple(
-            Weights(
-                samples=int(row["replications"]),
-                total=row["sum_w"],
-                squares=row["sum_w2"],
-                largest=row["max_w"],
-            )
-            for row in rows
-        ),
+    weights = tuple(
+        Weights(
+            samples=int(row["replications"]),
+            total=row["sum_w"],
+            squares=row["sum_w2"],
+            largest=row["max_w"],
+        )
+        for row in rows
     )
-
-
-def _in_order(values: Iterable[float]) -> float:
-    """One after the other: Python's own `sum` of floats compensates from 3.12 on."""
-    total = 0.0
-    for value in values:
-        total += value
-    return total
+    return SummaryRow(**columns, method=method, weights=weights)

@@ -1,11 +1,18 @@
 """The partitions that an incident hits together, by its kind."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
-from .counted_words import SHOCKS, counted_words
-from .partition_placement import Placement
+import msgspec
+
+from .partition_placement import SHOCKS, Placement, counted_words, placed
+
+if TYPE_CHECKING:
+    from ..parameters import Parameters
 
 _SHOCKS, _FEWEST = 500, 100
 """So many shocks say how large they are, of which so many have to take something."""
@@ -36,8 +43,49 @@ _METRICS = {
 GROUP_OF = {metric: group for group, metrics in _METRICS.items() for metric in metrics}
 """By metric. `committed_loss` is its causes together: whoever wants it adds them up."""
 LOSS_CAUSES = ("race_loss", "last_replica_loss", "unclean_loss", "shock_loss")
-SIZED = ("stale_join", *LOSS_CAUSES, "offline")
-"""Metrics seldom enough that every incident is given a size."""
+
+
+class IncidentSizes(msgspec.Struct, frozen=True):
+    """How many partitions there are in each group that an incident may hit, ascending.
+
+    Every group is as likely as any other. `sizes` is empty where nothing can be hit.
+    """
+
+    sizes: Any
+
+    @property
+    def groups(self) -> int:
+        """How many there are."""
+        return len(self.sizes)
+
+    @property
+    def mean(self) -> float:
+        """Partitions of an incident, on average; 0 where nothing can be hit."""
+        return float(self.sizes.mean()) if self.groups else 0.0
+
+
+def partitions_per_incident(parameters: Parameters, metric: str, seed: int = 0) -> IncidentSizes:
+    """How many partitions of a cluster an incident takes.
+
+    Raises ValueError for a metric that is none, MissingExtraError without numpy.
+    """
+    if metric not in GROUP_OF:
+        raise ValueError(f"no incidents are known of {metric!r}; there are {', '.join(GROUP_OF)}")
+    p = parameters
+    shape = (p.brokers, p.partitions, p.replication_factor, p.replica_sets, p.racks)
+    tail_lost = 1.0 if p.shock_fate_shared else p.shock_tail_lost
+    return _sizes(shape, tail_lost, GROUP_OF[metric], seed)
+
+
+@lru_cache(maxsize=64)
+def _sizes(
+    shape: tuple[int, int, int, int, int], tail_lost: float, group: FateGroup, seed: int
+) -> IncidentSizes:
+    names = ("brokers", "partitions", "replication_factor", "replica_sets", "racks")
+    placement = placed(seed=seed, **dict(zip(names, shape, strict=True)))
+    return IncidentSizes(
+        partitions_of_groups(placement, group, shock_tail_lost=tail_lost, seed=seed)
+    )
 
 
 def partitions_of_groups(

@@ -17,10 +17,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ...extras import needed_by
-from .counted_words import LEADERS, PARTITIONS, REPLICA_SETS, counted_words
+from ..kernel.machine_code import plain
+from ..kernel.philox import philox
 
 if TYPE_CHECKING:
     from ..parameters import Parameters
+
+REPLICA_SETS, PARTITIONS, LEADERS, SHOCKS = range(1 << 16, (1 << 16) + 4)
+"""What a word is for. The kernel's own streams have smaller numbers."""
 
 
 class Placement(msgspec.Struct, frozen=True, kw_only=True):
@@ -153,3 +157,17 @@ def _combination(ranks: Any, size: int, count: int) -> Iterator[Any]:
         largest = np.searchsorted(below, left, side="right") - 1
         left -= below[largest]
         yield largest
+
+
+def counted_words(seed: int, purpose: int, count: int) -> Any:
+    """The first `count` words of 32 bits for one purpose, as an array: the kernel's Philox, which
+    makes them a function of seed and purpose.
+
+    Raises MissingExtraError without numpy.
+    """
+    with needed_by("a placement of partitions"):
+        import numpy as np
+
+    ordinals: Any = np.arange(-(-count // 4), dtype=np.int64)
+    words: Any = plain(philox)(seed, 0, ordinals, 0, 0, purpose)
+    return np.stack(words, axis=1).reshape(-1)[:count]

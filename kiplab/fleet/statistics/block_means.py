@@ -1,11 +1,11 @@
 """Means over independent blocks: Student's t, alone, as differences of pairs, with weights."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from ...extras import needed_by
-from .event_rates import SeenRate
+from .event_rates import NothingWeighed, WeighedRate
 from .intervals import CONFIDENCE, LEVEL, Interval
 
 FEWEST_BLOCKS = 30
@@ -30,34 +30,17 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True):
     largest: float
 
 
-class WeighedRate(msgspec.Struct, frozen=True, kw_only=True):
-    """A rate by weighted sampling, with how far it can be believed: `alarms` are sentences."""
-
-    rate: float
-    low: float
-    high: float
-    effective_samples: float
-    largest_share: float
-    alarms: tuple[str, ...]
-    method: str
-
-
-class NothingWeighed(msgspec.Struct, frozen=True, kw_only=True):
-    """No weighted sample hit anything, which bounds nothing: the sampling looks elsewhere."""
-
-    samples: int
-
-
 class PairedGap(msgspec.Struct, frozen=True, kw_only=True):
-    """How much more happened here than there, block by block, and what pairing was worth.
+    """How much more often something is here than there, on the same schedules.
 
-    `gain`: how many times larger the variance would be without pairs; None where no pair differs.
+    `gain`: how many times larger the variance would be without pairs; None where no pair differs,
+    or that is not known.
     """
 
     gap: float
     low: float
     high: float
-    gain: float | None
+    gain: float | None = None
 
 
 def block_mean(values: Sequence[float], *, confidence: float = CONFIDENCE) -> Interval:
@@ -78,14 +61,6 @@ def block_mean(values: Sequence[float], *, confidence: float = CONFIDENCE) -> In
     return Interval(float(low), float(high))
 
 
-def mean_rate(values: Sequence[float]) -> SeenRate:
-    """The mean with its interval, as a rate. Raises what `block_mean` raises."""
-    bounds = block_mean(values)
-    method = f"Student's t over {len(values)} blocks, {LEVEL}"
-    mean = sum(values) / len(values)
-    return SeenRate(rate=mean, low=max(bounds.low, 0.0), high=bounds.high, method=method)
-
-
 def weighed_rate(blocks: Sequence[Weights], exposure: float) -> WeighedRate | NothingWeighed:
     """A weighted estimate from blocks of equal exposure, `exposure` in all.
 
@@ -96,15 +71,15 @@ def weighed_rate(blocks: Sequence[Weights], exposure: float) -> WeighedRate | No
     if whole.total == 0:
         return NothingWeighed(samples=whole.samples)
     share = exposure / len(blocks)
-    seen_rate = mean_rate([block.total / share for block in blocks])
+    rates = [block.total / share for block in blocks]
+    bounds = block_mean(rates)
     return WeighedRate(
-        rate=seen_rate.rate,
-        low=seen_rate.low,
-        high=seen_rate.high,
+        rate=sum(rates) / len(rates),
+        low=max(bounds.low, 0.0),
+        high=bounds.high,
         effective_samples=effective_samples(whole),
-        largest_share=whole.largest / whole.total,
         alarms=alarms(blocks),
-        method=seen_rate.method,
+        method=f"Student's t over {len(rates)} blocks, {LEVEL}",
     )
 
 
@@ -112,10 +87,18 @@ def together(blocks: Sequence[Weights]) -> Weights:
     """All blocks as one, added in their order."""
     return Weights(
         samples=sum(block.samples for block in blocks),
-        total=sum(block.total for block in blocks),
-        squares=sum(block.squares for block in blocks),
+        total=_in_order(block.total for block in blocks),
+        squares=_in_order(block.squares for block in blocks),
         largest=max((block.largest for block in blocks), default=0.0),
     )
+
+
+def _in_order(values: Iterable[float]) -> float:
+    """One after the other: Python's own `sum` of floats compensates from 3.12 on."""
+    total = 0.0
+    for value in values:
+        total += value
+    return total
 
 
 def effective_samples(weights: Weights) -> float:
@@ -152,6 +135,17 @@ def paired_gap(here: Sequence[float], there: Sequence[float]) -> PairedGap:
     spread = _variance(gaps)
     gain = (_variance(here) + _variance(there)) / spread if spread else None
     return PairedGap(gap=sum(gaps) / len(gaps), low=bounds.low, high=bounds.high, gain=gain)
+
+
+def paired_ratio(here: Sequence[float], there: Sequence[float]) -> Interval:
+    """Bounds of the ratio of two totals over the same blocks: Student's t of what each block has
+    here beyond the ratio, as in a survey.
+
+    Raises ValueError for fewer than 30 blocks, MissingExtraError without scipy.
+    """
+    ratio, mean = sum(here) / sum(there), sum(there) / len(there)
+    beyond = block_mean([one - ratio * other for one, other in zip(here, there, strict=True)])
+    return Interval(max(ratio + beyond.low / mean, 0.0), ratio + beyond.high / mean)
 
 
 def _variance(values: Sequence[float]) -> float:

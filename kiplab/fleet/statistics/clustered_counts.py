@@ -1,23 +1,26 @@
-"""Counts that come in clusters: one incident counts several times, and the next one waits.
+"""Counts and times that come in clusters: one incident counts several times, and times differ.
 
-Few of them tell too little about the clusters: the count of a replication is then one incident, of
-that weight. Of many the spread over replications is used. The counts that only one of two feature
-sets has, on the same schedules, tell how far apart their rates are.
+Few of them tell too little about the clusters: what a replication counted is then one incident, of
+that weight. The weights of a Poisson count have the gamma interval of Fay and Feuer (Statistics in
+Medicine 16, 1997), which is the exact Poisson interval where all weights are equal. Of many the
+spread over replications is used. The counts that only one of two feature sets has, on the same
+schedules, tell how far apart their rates are.
 """
 
 from math import sqrt
+from typing import Any
 
-import msgspec
-
-from .block_means import Weights
+from ...extras import needed_by
+from .block_means import PairedGap, Weights
 from .event_rates import NeverSeen, SeenRate, event_rate, poisson_interval
 from .intervals import CONFIDENCE, LEVEL
-from .summed_times import gamma_bounds
 
 _MORE_THAN_CHANCE = 4.0
 """Standard errors."""
 _FEW, _SELDOM = 10, 0.2
 """So few events, or so few in a replication, are hardly ever two incidents of one replication."""
+_MOST = 0.5
+"""Of the replications: with time in more of them, how they differ is known well enough."""
 
 
 def dispersion(counts: Weights) -> float:
@@ -50,38 +53,66 @@ def clustered_rate(counts: Weights, exposure: float) -> SeenRate | NeverSeen:
     Raises ValueError for an impossible count or exposure, MissingExtraError without scipy.
     """
     if counts.largest > 1 and _are_few(counts):
-        return _of_replications(counts, exposure)
+        how = "gamma, what a replica set has is one incident"
+        return _seen(counts, gamma_bounds(counts), exposure, how)
     together = dispersion(counts)
     if together == 1:
         return event_rate(round(counts.total), exposure)
-    alone = counts.total / together
-    bounds = poisson_interval(alone, exposure / together)
-    method = f"Poisson of clusters of {together:.2g}, {LEVEL}"
-    return SeenRate(rate=counts.total / exposure, low=bounds.low, high=bounds.high, method=method)
+    bounds = poisson_interval(counts.total / together, 1 / together)
+    how = f"Poisson of clusters of {together:.2g}"
+    return _seen(counts, (bounds.low, bounds.high), exposure, how)
 
 
-def _of_replications(counts: Weights, exposure: float) -> SeenRate:
-    low, high = gamma_bounds(counts)
-    return SeenRate(
-        rate=counts.total / exposure,
-        low=low / exposure,
-        high=high / exposure,
-        method=f"gamma, what a replica set has is one incident, {LEVEL}",
-    )
+def _seen(counts: Weights, bounds: tuple[float, float], exposure: float, how: str) -> SeenRate:
+    """`bounds` are of the total."""
+    rate, low, high = (n / exposure for n in (counts.total, max(bounds[0], 0.0), bounds[1]))
+    return SeenRate(rate=rate, low=low, high=high, method=f"{how}, {LEVEL}")
 
 
-class CountGap(msgspec.Struct, frozen=True, kw_only=True):
-    """How much higher a rate is here than there, from what happened in only one of them."""
+def time_rate(times: Weights, hit: int, exposure: float) -> SeenRate:
+    """Of independent units of equal exposure, `exposure` in all, of which `hit` had any time.
 
-    gap: float
-    low: float
-    high: float
-    method: str
+    Raises ValueError where none had, MissingExtraError without scipy.
+    """
+    if not times.total or not hit:
+        raise ValueError("no time was seen at all; bound how often it begins")
+    often = hit > _MOST * times.samples and times.samples > 1
+    spread = f"Student's t over {times.samples}" if often else f"gamma over {hit}"
+    bounds = (_by_t if often else gamma_bounds)(times)
+    return _seen(times, bounds, exposure, f"{spread} replica sets")
+
+
+def gamma_bounds(times: Weights) -> tuple[float, float]:
+    """Bounds of the total of rare weights; the upper end allows for one more, as large as the
+    largest. Raises MissingExtraError without scipy.
+    """
+    with needed_by("an interval"):
+        from scipy.stats import gamma
+
+    tail = (1 - CONFIDENCE) / 2
+    low = _quantile(gamma, tail, times.total, times.squares)
+    more, squares = times.total + times.largest, times.squares + times.largest**2
+    return low, _quantile(gamma, 1 - tail, more, squares)
+
+
+def _quantile(gamma: Any, level: float, mean: float, variance: float) -> float:
+    return float(gamma.ppf(level, mean**2 / variance, scale=variance / mean))
+
+
+def _by_t(times: Weights) -> tuple[float, float]:
+    """Of the total: the mean of the units, so many times."""
+    with needed_by("an interval"):
+        from scipy.stats import t
+
+    n = times.samples
+    spread = max(times.squares - times.total**2 / n, 0.0) / (n - 1)
+    half = float(t.ppf((1 + CONFIDENCE) / 2, n - 1)) * (spread * n) ** 0.5
+    return times.total - half, times.total + half
 
 
 def count_gap(
     only_here: int, only_there: int, exposure: float, *, together: float = 1.0
-) -> CountGap:
+) -> PairedGap:
     """The difference of two rates over one exposure; what happened in both cancels.
 
     Two exact Poisson intervals, each so wide that both hold together: it covers at least what it
@@ -93,10 +124,8 @@ def count_gap(
         poisson_interval(only / together, exposure / together, confidence=each)
         for only in (only_here, only_there)
     )
-    how = "exact Poisson" if together == 1 else f"Poisson of clusters of {together:.2g}"
-    return CountGap(
+    return PairedGap(
         gap=(only_here - only_there) / exposure,
         low=here.low - there.high,
         high=here.high - there.low,
-        method=f"{how} of what only one had, {LEVEL} together",
     )

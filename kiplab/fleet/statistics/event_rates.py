@@ -1,18 +1,51 @@
-"""The rate of an event: with its interval, never seen, or impossible.
+"""The rate of an event: with its interval, never seen, impossible, or not reached by the sampling.
 
-Three types, so that nobody can print one as another: an event that was never seen has no rate, only
-an upper bound; one that a rule makes impossible has neither.
+Types of their own, so that nobody can print one as another: an event that was never seen has no
+rate, only an upper bound; one that a rule makes impossible has neither. What a rate means is the
+probability of at least one event within some years, never a mean time: one loss in 10^14 years
+tells nobody whether to expect it.
 """
 
+from __future__ import annotations
+
+from math import expm1
+
 import msgspec
+from msgspec.structs import replace
 
 from ...extras import needed_by
+from ...figures.how_often.number_words import share_range_words, share_words
 from .intervals import CONFIDENCE, LEVEL, Interval
 
 EXACT, JEFFREYS = "exact Poisson", "Jeffreys"
+YEARS = (1, 5, 10)
 
 
-class SeenRate(msgspec.Struct, frozen=True, kw_only=True):
+class FoundRate(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a rate, per unit of exposure.
+
+    `rate` is None where none was seen, `high` where nothing bounds it, `method` where there is no
+    interval. `because` is the rule that makes it impossible. `alarms` say in sentences why a
+    weighted rate is not to be believed, `effective_samples` how many equal weights would be as
+    sure.
+    """
+
+    rate: float | None = None
+    low: float = 0.0
+    high: float | None = None
+    method: str | None = None
+    because: str | None = None
+    alarms: tuple[str, ...] = ()
+    effective_samples: float | None = None
+
+    def times(self, factor: float) -> FoundRate:
+        """The same for so many times as much."""
+        rate = None if self.rate is None else factor * self.rate
+        high = None if self.high is None else factor * self.high
+        return replace(self, rate=rate, low=factor * self.low, high=high)
+
+
+class SeenRate(FoundRate, frozen=True, kw_only=True):
     """Events per unit of exposure, with the interval that `method` gives."""
 
     rate: float
@@ -21,20 +54,35 @@ class SeenRate(msgspec.Struct, frozen=True, kw_only=True):
     method: str
 
 
-class NeverSeen(msgspec.Struct, frozen=True, kw_only=True):
+class NeverSeen(FoundRate, frozen=True, kw_only=True):
     """Nothing in all that exposure: the rate is below `high`, and may be anything there."""
 
     high: float
     method: str
 
 
-class NeverHappens(msgspec.Struct, frozen=True, kw_only=True):
+class NeverHappens(FoundRate, frozen=True, kw_only=True):
     """It cannot happen in the model: zero by construction, with the rule that makes it so."""
 
     because: str
+    rate: float | None = 0.0
+    high: float | None = 0.0
 
 
-EventRate = SeenRate | NeverSeen | NeverHappens
+class WeighedRate(FoundRate, frozen=True, kw_only=True):
+    """A rate by weighted sampling, with how far it can be believed."""
+
+    rate: float
+    low: float
+    high: float
+    method: str
+    effective_samples: float
+
+
+class NothingWeighed(FoundRate, frozen=True, kw_only=True):
+    """No weighted sample hit anything, which bounds nothing: the sampling looks elsewhere."""
+
+    samples: int
 
 
 def poisson_interval(
@@ -78,3 +126,45 @@ def _check(events: float, exposure: float, method: str) -> None:
         raise ValueError(f"{problem}; expected 0 or more, in an exposure above 0")
     if method not in (EXACT, JEFFREYS):
         raise ValueError(f"there is no method {method!r}; there are {EXACT!r} and {JEFFREYS!r}")
+
+
+class AtLeastOne(msgspec.Struct, frozen=True, kw_only=True):
+    """The probability of at least one within so many years; None where only `high` is known."""
+
+    years: float
+    probability: float | None
+    low: float
+    high: float
+
+    @property
+    def words(self) -> str:
+        """``0.29 %``; of what was never seen no more than a bound."""
+        if self.probability is None:
+            return f"at most {share_words(self.high)}"
+        return share_words(self.probability)
+
+    @property
+    def words_with_interval(self) -> str:
+        """``0.29 % (0.24 to 0.35 %)``."""
+        if self.probability is None:
+            return f"unknown, {self.words}"
+        within = share_range_words(self.low, self.high)
+        return f"{self.words}{f' ({within})' if within else ''}" if self.high else "cannot happen"
+
+
+def at_least_one(rate: FoundRate, years: tuple[float, ...] = YEARS) -> tuple[AtLeastOne, ...]:
+    """For each of `years`. The rate is of what is independent: of incidents, not of partitions."""
+    return tuple(
+        AtLeastOne(
+            years=some,
+            probability=None if rate.rate is None else _some(rate.rate * some),
+            low=_some(rate.low * some),
+            high=1.0 if rate.high is None else _some(rate.high * some),
+        )
+        for some in years
+    )
+
+
+def _some(expected: float) -> float:
+    """That a Poisson number is not 0, precise for small expectations too."""
+    return -expm1(-expected)

@@ -9,9 +9,8 @@ import msgspec
 from ...figures.drawing.svg import Json
 from ...figures.how_often import fleet_words as phrases
 from ...figures.how_often.measured_rate import rate_cells, rate_words
-from ...figures.how_often.number_words import number_words, share_words
-from ...figures.how_often.rates_by_reboots import RatePoint, rates_chart
-from ...fleet.fleet_answers.answer_text import chance_words
+from ...figures.how_often.number_words import number_words
+from ...figures.how_often.rates_by_reboots import rates_chart
 from ...fleet.fleet_answers.counted_metrics import COUNTED
 from ...fleet.fleet_answers.fleet_answer import FleetAnswer
 from ...fleet.fleet_answers.fleet_row import FleetRow
@@ -19,11 +18,9 @@ from ...fleet.fleet_answers.forced_scenarios import WHAT_FOR
 from ...fleet.parameters.fleet_study import FleetStudy, study_of
 from ...fleet.parameters.meaningful_sets import GUARD_OF, NONE_OF_THEM, check_kip_set
 from ...fleet.parameters.parameter_table import PARAMETERS, Parameter
-from ...fleet.pictures.picture_rows import measured
-from ...fleet.pipeline.work_orders import FORCED, NAIVE
+from ...fleet.pictures.picture_rows import measured, rate_points_of
 from ...fleet.spread.partition_placement import sets_in_use
-from ...fleet.statistics.event_rates import NeverHappens
-from ...fleet.statistics.years_ahead import YEARS, AtLeastOne, at_least_one
+from ...fleet.statistics.event_rates import YEARS, NeverHappens, at_least_one
 from ..elements.kinds import Scale
 
 DIALS = (
@@ -173,35 +170,12 @@ _NO_ESTIMATE = f"Nobody has an estimate of that for a fleet like this: {WHAT_FOR
 
 def findings_drawing(answer: FleetAnswer, metric: str, *, theme: str, width: int) -> Json:
     """The rate over reboots, a line for each set of KIPs, with its band."""
-    points = [
-        RatePoint(
-            metric=metric,
-            features=row.features,
-            label=row.label,
-            reboots=float(dict(row.swept)[REBOOTS]),
-            estimate=measured(row.found),
-            method=row.method,
-        )
-        for row in listed_rows(answer, metric)
-    ]
-    return rates_chart(points).drawing(theme=theme, width=width)
-
-
-def listed_rows(answer: FleetAnswer, metric: str) -> tuple[FleetRow, ...]:
-    """Of each point and set of KIPs one row, all of them found in one way: by forced samples where
-    every one was, or else as things come. A line that changes its way in between would jump.
-    """
-    rows = [row for row in answer.rows if row.metric == metric]
-    forced, naive = (
-        {(row.scenario_id, row.features): row for row in rows if row.method == method}
-        for method in (FORCED, NAIVE)
-    )
-    return tuple((forced if len(forced) >= len(naive) else naive).values())
+    return rates_chart(rate_points_of(answer, [metric])).drawing(theme=theme, width=width)
 
 
 def rows_at(answer: FleetAnswer, metric: str, **point: float) -> tuple[FleetRow, ...]:
     """The rows of a metric at one point, one for each set of KIPs."""
-    rows = listed_rows(answer, metric)
+    rows = answer.comparable(metric)
     return tuple(row for row in rows if point.items() <= dict(row.swept).items())
 
 
@@ -209,10 +183,8 @@ def findings_sentence(answer: FleetAnswer, rows: Sequence[FleetRow]) -> str:
     """How likely some of these rows' metric is in ten years, in all of the fleet."""
     if not rows:
         return _NO_ESTIMATE
-    same: dict[str, list[str]] = {}
-    for row in rows:
-        *_, last = at_least_one(answer.incidents.of(row), 1)
-        same.setdefault(chance_words(last), []).append(row.features)
+    last = [at_least_one(answer.incidents.of(row))[-1].words_with_interval for row in rows]
+    same = phrases.alike(zip(last, (row.features for row in rows), strict=True))
     chances = "; ".join(f"{phrases.sets_words(sets)}: {chance}" for chance, sets in same.items())
     fleet = answer.study.scenarios[0].parameters
     sets_of_all = sets_in_use(fleet) * fleet.clusters
@@ -221,13 +193,6 @@ def findings_sentence(answer: FleetAnswer, rows: Sequence[FleetRow]) -> str:
     metric = phrases.metric_words(rows[0].metric)
     sentence = f"{metric}, at least once within 10 years {where}: {chances}."
     return f"{sentence} {phrases.capital(together)}." if together else sentence
-
-
-def _chance_alone(chance: AtLeastOne) -> str:
-    """Without its interval, which is as wide as that of the rate."""
-    if chance.probability is None:
-        return f"at most {share_words(chance.high)}"
-    return share_words(chance.probability)
 
 
 def findings_table(answer: FleetAnswer, rows: Sequence[FleetRow]) -> phrases.PlotTable:
@@ -243,8 +208,9 @@ def findings_table(answer: FleetAnswer, rows: Sequence[FleetRow]) -> phrases.Plo
 
 def _line(answer: FleetAnswer, row: FleetRow) -> tuple[str, ...]:
     rate, interval, remarks = rate_cells(measured(row.found))
-    *sooner, last = at_least_one(answer.incidents.of(row), 1)
-    chances = [_chance_alone(chance) for chance in sooner] + [chance_words(last)]
+    # An interval is as wide as that of the rate: the last chance alone has it.
+    *sooner, last = at_least_one(answer.incidents.of(row))
+    chances = [*(chance.words for chance in sooner), last.words_with_interval]
     if isinstance(row.found, NeverHappens):
         chances = [""] * len(YEARS)
     return (phrases.set_words(row.features), row.label, rate, interval, *chances, remarks)

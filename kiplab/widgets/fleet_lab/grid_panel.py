@@ -17,8 +17,8 @@ from ...fleet.fleet_answers.fleet_answer import FleetAnswer
 from ...fleet.parameters.fleet_study import FleetStudy
 from ...fleet.parameters.parameter_errors import ParameterError
 from ...fleet.parameters.study_text import written
-from ...fleet.pipeline.folder_errors import StudyFolderError
-from ...fleet.pipeline.run_progress import RunProgress
+from ...fleet.pipeline.study_folder import StudyFolderError
+from ...fleet.pipeline.study_run import RunProgress
 from ...machine import LackingError
 from ..elements.kinds import Text
 from ..elements.labelled import button, column, dropdown, offer, row, watch, words

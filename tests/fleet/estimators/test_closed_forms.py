@@ -9,7 +9,8 @@ from kiplab.fleet.estimators.forced_windows import METRICS, STALE_JOIN
 from kiplab.fleet.fleet_answers import quick_estimate
 from kiplab.fleet.fleet_answers.quick_estimate import changed, estimate
 from kiplab.fleet.parameters import Parameters, read_study
-from kiplab.fleet.statistics.block_means import WeighedRate, weighed_rate
+from kiplab.fleet.statistics.block_means import weighed_rate
+from kiplab.fleet.statistics.event_rates import WeighedRate
 from tests.fleet.referees.compared import QUIET
 
 EVERY = tuple(dict.fromkeys((*METRICS, *OUTAGE_METRICS)))

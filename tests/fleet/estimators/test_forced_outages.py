@@ -14,13 +14,13 @@ from kiplab.fleet.estimators.forced_outages import (
 from kiplab.fleet.estimators.forced_windows import BLOCKS, LAST_REPLICA_LOSS
 from kiplab.fleet.estimators.window_draws import WindowDraws, real_draws
 from kiplab.fleet.parameters import Parameters
-from kiplab.fleet.statistics.block_means import NothingWeighed, WeighedRate
+from kiplab.fleet.statistics.event_rates import FoundRate, WeighedRate
 from tests.fleet.referees.claims import last_replica_losses
 
 BASE = Parameters(disk_failures_per_year=0.0)
 
 
-def weighed(found: WeighedRate | NothingWeighed) -> WeighedRate:
+def weighed(found: FoundRate) -> WeighedRate:
     assert isinstance(found, WeighedRate)
     return found
 

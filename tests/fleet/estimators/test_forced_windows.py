@@ -12,14 +12,12 @@ from kiplab.fleet.estimators.forced_windows import (
     RACE_LOSS,
     STALE_JOIN,
     STALE_JOIN_AFTER_CRASH,
-    ForcedRate,
     forced_block,
     forced_rates,
 )
 from kiplab.fleet.estimators.window_draws import WindowDraws, real_draws
 from kiplab.fleet.parameters import Parameters
-from kiplab.fleet.statistics.block_means import WeighedRate
-from kiplab.fleet.statistics.event_rates import NeverHappens
+from kiplab.fleet.statistics.event_rates import FoundRate, NeverHappens, WeighedRate
 from tests.fleet.referees.exact_chains import yearly_rates
 
 BASE = Parameters(disk_failures_per_year=0.0)
@@ -27,7 +25,7 @@ NEITHER, NOT_FENCED, EPOCHS = frozenset[str](), frozenset({"841"}), frozenset({"
 BOTH = NOT_FENCED | EPOCHS
 
 
-def weighed(found: ForcedRate) -> WeighedRate:
+def weighed(found: FoundRate) -> WeighedRate:
     assert isinstance(found, WeighedRate)
     return found
 

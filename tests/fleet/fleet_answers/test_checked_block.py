@@ -1,6 +1,7 @@
 """What a study is worked out by: all code that a block runs through counts, wherever that is."""
 
-import importlib
+import os
+import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -14,8 +15,8 @@ from kiplab.fleet.fleet_answers import work_block as work_file
 from kiplab.fleet.fleet_answers.work_block import WrongPlaceError, checked_block, work_block
 from kiplab.fleet.parameters import Parameters, Scenario
 from kiplab.fleet.pipeline import FleetOrder, code_version
-from kiplab.fleet.pipeline.code_version import sources_of
-from kiplab.fleet.pipeline.work_orders import METHODS
+from kiplab.fleet.pipeline.study_plan import METHODS
+from kiplab.spark.session import package_zip
 
 SETS = ("none", "841")
 ORDER = FleetOrder(
@@ -26,7 +27,7 @@ ORDER = FleetOrder(
     last=2,
     feature_sets=SETS,
 )
-CODE = code_version(work_block.__module__)
+CODE = code_version()
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -45,64 +46,29 @@ def test_whatever_a_block_runs_through_is_in_its_version(method: str) -> None:
         sys.setprofile(None)
     ours = {name for name in ran if name.startswith("kiplab.")}
     assert len(ours) > 3
-    assert ours <= sources_of(work_block.__module__).keys()
+    others = {name for name in ours if name.split(".")[1] not in ("fleet", "protocol")}
+    assert others <= {"kiplab.extras", "kiplab.machine.cache"}
 
 
-def written(folder: Path, name: str, **changed: str) -> None:
-    """A package whose `block` needs `deeper/sums`, and nothing of `other`."""
-    sources = {
-        "__init__": "",
-        "block": "def work():\n    from .deeper import sums\n    return sums",
-        "other": "",
-        "deeper/__init__": "",
-        "deeper/sums": "from ..unit import YEAR",
-        "unit": "YEAR = 1",
-        **{path.replace("__", "/"): text for path, text in changed.items()},
-    }
-    for path, text in sources.items():
-        file = folder / name / f"{path}.py"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
-
-
-def version(place: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Found below `place`, a folder or a zip, as if it had never been imported."""
-    for known in [*sys.modules]:
-        if known.partition(".")[0] == name:
-            monkeypatch.delitem(sys.modules, known)
-    with monkeypatch.context() as patch:
-        patch.syspath_prepend(str(place))
-        importlib.invalidate_caches()
-        return code_version.__wrapped__(f"{name}.block")
-
-
-@pytest.mark.parametrize(
-    ("changed", "same"),
-    [
-        ({"block": "from .deeper import sums"}, False),
-        ({"deeper__sums": "from ..unit import YEAR as year"}, False),
-        ({"unit": "YEAR = 2"}, False),
-        ({"other": "YEAR = 2"}, True),
-    ],
-)
-def test_a_version_is_of_all_that_is_imported_and_of_nothing_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: dict[str, str], same: bool
+def test_a_version_is_of_the_sources_and_a_zip_of_them_has_the_same(
+    tmp_path: Path,
 ) -> None:
-    written(tmp_path / "old", "kiplab_old")
-    before = version(tmp_path / "old", "kiplab_old", monkeypatch)
-    written(tmp_path / "new", "kiplab_old", **changed)
-    assert (version(tmp_path / "new", "kiplab_old", monkeypatch) == before) is same
-
-
-def test_a_zip_of_the_code_is_the_same_version(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    written(tmp_path, "kiplab_zipped")
-    with zipfile.ZipFile(tmp_path / "sent.zip", "w") as archive:
-        for file in (tmp_path / "kiplab_zipped").rglob("*.py"):
-            archive.write(file, file.relative_to(tmp_path).as_posix())
-    of_folder = version(tmp_path, "kiplab_zipped", monkeypatch)
-    assert version(tmp_path / "sent.zip", "kiplab_zipped", monkeypatch) == of_folder
+    versions = []
+    with zipfile.ZipFile(package_zip()) as archive:
+        archive.extractall(tmp_path / "same")
+        archive.extractall(tmp_path / "changed")
+    with open(tmp_path / "changed/kiplab/fleet/kernel/philox.py", "a") as file:
+        file.write("# another one")
+    for place in (package_zip(), tmp_path / "same", tmp_path / "changed"):
+        asked = "from kiplab.fleet.pipeline import code_version; print(code_version())"
+        environment = {**os.environ, "PYTHONPATH": str(place)}
+        ran = subprocess.run(
+            [sys.executable, "-c", asked],
+            env=environment, cwd=tmp_path, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        versions.append(ran.stdout.strip())
+    assert versions[:2] == [CODE, CODE]
+    assert versions[2] != CODE
 
 
 def test_where_the_code_is_the_same_a_block_is_what_it_is() -> None:

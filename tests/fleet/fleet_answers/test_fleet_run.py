@@ -8,14 +8,12 @@ import pytest
 from msgspec.structs import replace
 
 from kiplab import fleet
-from kiplab.fleet.fleet_answers import answer_folder
 from kiplab.fleet.fleet_answers.answer_text import answer_text
 from kiplab.fleet.fleet_answers.fleet_answer import FleetAnswer
 from kiplab.fleet.parameters.fleet_study import study_of
 from kiplab.fleet.parameters.years import MICROSECONDS_PER_YEAR
 from kiplab.fleet.pipeline import StudyFolderError, study_folder
-from kiplab.fleet.statistics.block_means import WeighedRate
-from kiplab.fleet.statistics.event_rates import NeverHappens, NeverSeen, SeenRate
+from kiplab.fleet.statistics.event_rates import NeverHappens, NeverSeen, SeenRate, WeighedRate
 
 YEARS = 4_000.0
 NOTHING = {
@@ -148,14 +146,14 @@ def test_one_folder_holds_one_seed_however_it_is_sampled(
 def test_two_who_begin_at_the_same_moment_do_not_share_a_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder, real = tmp_path / "study", study_folder.alone_in
+    folder, real = tmp_path / "study", study_folder._alone_in
 
     def late(path: Path) -> AbstractContextManager[None]:
-        monkeypatch.setattr(answer_folder, "alone_in", real)
-        answer_folder.begin_folder(folder, BUSY, seed=0, resume=False)
+        monkeypatch.setattr(study_folder, "_alone_in", real)
+        fleet.run(BUSY, folder, years=20, spark=False, method="naive")
         return real(path)
 
-    monkeypatch.setattr(answer_folder, "alone_in", late)
+    monkeypatch.setattr(study_folder, "_alone_in", late)
     with pytest.raises(StudyFolderError, match=r"another study: .*crashes_per_year, "):
         fleet.run("small", folder, years=YEARS, spark=False)
     assert fleet.read_study(folder / "study.toml") == BUSY

@@ -15,8 +15,8 @@ from kiplab.fleet.kernel.feature_sets import FEATURE_SETS
 from kiplab.fleet.kernel.simulation import METRIC_NAMES, Counts, simulate
 from kiplab.fleet.parameters import Parameters, Scenario
 from kiplab.fleet.parameters.as_world import as_world, horizon_us
-from kiplab.fleet.pipeline.work_orders import FORCED, NAIVE
-from kiplab.fleet.statistics.block_means import WeighedRate
+from kiplab.fleet.pipeline.study_plan import FORCED, NAIVE
+from kiplab.fleet.statistics.event_rates import WeighedRate
 
 SETS = FEATURE_SETS
 OFTEN = Parameters(

@@ -13,8 +13,7 @@ from kiplab.fleet.fleet_answers import quick_estimate
 from kiplab.fleet.fleet_answers.answer_text import sampling_words
 from kiplab.fleet.fleet_answers.forced_scenarios import forced_metrics, forced_words
 from kiplab.fleet.fleet_answers.quick_estimate import changed
-from kiplab.fleet.statistics.block_means import WeighedRate
-from kiplab.fleet.statistics.event_rates import NeverHappens, NeverSeen, SeenRate
+from kiplab.fleet.statistics.event_rates import NeverHappens, NeverSeen, SeenRate, WeighedRate
 from tests.repeated import in_long
 
 
@@ -38,7 +37,7 @@ def test_what_is_rare_is_weighed_and_what_is_frequent_counted() -> None:
     rare = found.row("none", "race_loss")
     assert isinstance(rare.found, WeighedRate)
     assert 0 < rare.low < rare.found.rate < rare.found.high < 1e-10
-    assert not rare.alarms
+    assert not rare.found.alarms
     assert isinstance(found.row("841+903", "stale_join").found, NeverHappens)
 
 

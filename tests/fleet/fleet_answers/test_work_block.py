@@ -12,8 +12,7 @@ from kiplab.fleet.fleet_answers.work_block import work_block
 from kiplab.fleet.kernel.simulation import METRIC_NAMES
 from kiplab.fleet.parameters import Parameters, Scenario
 from kiplab.fleet.pipeline import FleetOrder, Partial
-from kiplab.fleet.pipeline.work_orders import METHODS
-from kiplab.fleet.spread import SIZED
+from kiplab.fleet.pipeline.study_plan import METHODS
 from kiplab.fleet.statistics.block_means import Weights
 
 OFTEN = Parameters(
@@ -31,8 +30,6 @@ def totals(*orders: FleetOrder) -> Counter[tuple[str, str, str]]:
         for one in work_block(order):
             for name in ("replications", "exposure_us", "events", "clusters_hit", "cross"):
                 found[one.features, one.metric, name] += getattr(one, name)
-            for number, incidents in enumerate(one.histogram):
-                found[one.features, one.metric, f"size {number}"] += incidents
     return found
 
 
@@ -51,14 +48,6 @@ def test_however_replications_are_cut_into_blocks_the_integers_are_the_same() ->
     pieces = [replace(ORDER, block=n, first=a, last=b) for n, (a, b) in enumerate(cuts)]
     assert totals(*pieces) == totals(ORDER)
     assert totals(ORDER)["none", "stale_join", "events"] > 0
-
-
-def test_every_join_loss_and_outage_is_in_its_histogram_once() -> None:
-    sized = {*SIZED, "committed_loss"}
-    found = work_block(ORDER)
-    assert {one.metric for one in found if one.histogram} == sized
-    assert all(sum(one.histogram) == one.incidents for one in found if one.metric in sized)
-    assert sum(of(found, "none", "offline").histogram) > 0
 
 
 @pytest.mark.parametrize("method", ["naive", "forced"])
@@ -116,11 +105,6 @@ def test_a_single_replica_is_not_forced() -> None:
 
 def weighed(one: Partial) -> Weights:
     return Weights(samples=one.replications, total=one.sum_w, squares=one.sum_w2, largest=one.max_w)
-
-
-def test_a_method_that_is_none_is_named() -> None:
-    with pytest.raises(ValueError, match="'guessed'; there are naive, forced"):
-        work_block(replace(ORDER, method="guessed"))
 
 
 def test_every_method_there_is_can_be_asked_for() -> None:

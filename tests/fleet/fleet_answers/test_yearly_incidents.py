@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from kiplab.fleet.fleet_answers.answer_text import chance_words
 from kiplab.fleet.fleet_answers.counted_metrics import COUNTED
-from kiplab.fleet.fleet_answers.fleet_row import FleetRow, FoundRate, best_rows
+from kiplab.fleet.fleet_answers.fleet_row import FleetRow, best_rows
 from kiplab.fleet.fleet_answers.yearly_incidents import (
     TOGETHER,
     YearlyIncidents,
@@ -17,9 +16,15 @@ from kiplab.fleet.fleet_answers.yearly_incidents import (
 )
 from kiplab.fleet.parameters import Parameters, read_study
 from kiplab.fleet.parameters.fleet_study import study_of
-from kiplab.fleet.statistics.block_means import NothingWeighed, WeighedRate
-from kiplab.fleet.statistics.event_rates import NeverHappens, NeverSeen, SeenRate
-from kiplab.fleet.statistics.years_ahead import at_least_one
+from kiplab.fleet.statistics.event_rates import (
+    FoundRate,
+    NeverHappens,
+    NeverSeen,
+    NothingWeighed,
+    SeenRate,
+    WeighedRate,
+    at_least_one,
+)
 
 SMALL: dict[str, Any] = {"brokers": 6, "partitions": 600, "racks": 1}
 SEEN = SeenRate(rate=2e-4, low=1e-4, high=3e-4, method="exact")
@@ -95,7 +100,7 @@ def test_what_all_causes_take_is_each_cause_by_its_own_incidents() -> None:
     assert yearly.rate == pytest.approx(2e-4 + 15 * 1e-5)
     assert yearly.low == pytest.approx(1e-4 + 15 * 0.5e-5)
     assert yearly.high == pytest.approx(3e-4 + 15 * 2e-5)
-    *_, ten = at_least_one(yearly, 1)
+    *_, ten = at_least_one(yearly)
     assert ten.probability == pytest.approx(1 - exp(-10 * yearly.rate))
 
 
@@ -106,7 +111,6 @@ WEIGHED = WeighedRate(
     low=1.0,
     high=3.0,
     effective_samples=40.0,
-    largest_share=0.5,
     alarms=("only 40 effective samples",),
     method="t",
 )
@@ -166,7 +170,7 @@ def test_where_shocks_are_counted_apart_it_is_said(
 
 def test_a_chance_is_never_a_bare_zero() -> None:
     said = [
-        chance_words(at_least_one(found, 1, (10,))[0])
+        at_least_one(found, (10,))[0].words_with_interval
         for found in (SEEN, NeverSeen(high=1e-3, method=""), REFUSED, NothingWeighed(samples=1))
     ]
     assert said == ["0.2 % (0.1 to 0.3 %)", "unknown, at most 1 %", "cannot happen", UNKNOWN]

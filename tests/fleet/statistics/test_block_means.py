@@ -6,17 +6,16 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from kiplab.fleet.statistics.block_means import (
-    NothingWeighed,
-    WeighedRate,
     Weights,
     alarms,
     block_mean,
     effective_samples,
-    mean_rate,
     paired_gap,
+    paired_ratio,
     together,
     weighed_rate,
 )
+from kiplab.fleet.statistics.event_rates import NothingWeighed, WeighedRate
 
 QUANTILES = [float(norm.ppf((n + 0.5) / 40)) for n in range(40)]
 """Forty values spread as a normal distribution spreads them."""
@@ -36,12 +35,12 @@ def test_an_interval_is_the_mean_and_a_quantile_of_student() -> None:
 
 def test_fewer_than_thirty_blocks_are_refused() -> None:
     with pytest.raises(ValueError, match="29 blocks are too few; expected 30 or more"):
-        mean_rate([1.0] * 29)
+        block_mean([1.0] * 29)
 
 
 def test_blocks_that_are_all_equal_leave_nothing_open() -> None:
-    found = mean_rate([2.0] * 30)
-    assert (found.low, found.rate, found.high) == (2.0, 2.0, 2.0)
+    bounds = block_mean([2.0] * 30)
+    assert (bounds.low, bounds.high) == (2.0, 2.0)
 
 
 def test_pairs_take_out_what_both_have_in_common() -> None:
@@ -58,6 +57,14 @@ def test_pairs_take_out_what_both_have_in_common() -> None:
 def test_what_is_equal_pair_by_pair_differs_by_nothing() -> None:
     found = paired_gap(QUANTILES, QUANTILES)
     assert (found.gap, found.low, found.high, found.gain) == (0, 0, 0, None)
+
+
+def test_a_ratio_is_of_pairs() -> None:
+    there = [10.0 + n % 7 for n in range(60)]
+    here = [2 * value + 0.01 * (n % 3) for n, value in enumerate(there)]
+    bounds = paired_ratio(here, there)
+    assert 2 <= bounds.low < sum(here) / sum(there) < bounds.high < 2.01
+    assert paired_ratio([2 * value for value in there], there).low == 2
 
 
 def test_pairs_are_pairs() -> None:
