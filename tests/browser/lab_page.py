@@ -88,7 +88,8 @@ ANSWERED = """() => !document.querySelector(
 TIMEOUT_MS = 60_000
 PATIENCE_MS = 300_000
 IN_TIME = """(given) => Promise.race([(%s)(given), new Promise((_, fail) =>
-  setTimeout(() => fail(new Error('the page has not done it after %d ms')), %d))])"""
+  setTimeout(() => fail(new Error('the page has not done it after %d ms; it waits with '
+    + JSON.stringify(window.kiplabWaits))), %d))])"""
 """A script that fails when it takes too long: Playwright itself waits for ever."""
 MARGIN = 260
 """Pixels around a notebook in its window: menus, tabs, the status bar."""

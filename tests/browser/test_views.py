@@ -30,19 +30,25 @@ DRAWN = """picture => [...picture.closest('.js-plotly-plot').querySelectorAll('t
   .map(word => word.textContent).filter(word => word).sort()"""
 EDGES = """async ([cell, play]) => {
   const surface = document.querySelector(`[data-cell="${cell}"] .kiplab-surface`);
-  const [slider, topOf] = [surface.querySelector('.kiplab-slider input'),
-    (name) => surface.querySelector(name).getBoundingClientRect().top];
+  // Asked for anew each time: a page that has missed something draws every control again.
+  const one = (name) => surface.querySelector(name);
+  const scale = () => one('.kiplab-slider input');
+  const topOf = (name) => one(name).getBoundingClientRect().top;
+  const until = async (isSo) => {
+    while (!isSo()) {
+      window.kiplabWaits = [one('.kiplab-guide').play, scale().max,
+        one('.kiplab-verdict').textContent, surface.ariaBusy];
+      await new Promise(requestAnimationFrame);
+    }
+  };
   const edges = [];
   surface.scrollIntoView();
-  while (surface.querySelector('.kiplab-guide').play !== play) {
-    await new Promise(requestAnimationFrame);
-  }
-  for (let step = 0; step <= Number(slider.max); step += 1) {
-    slider.value = step;
-    slider.dispatchEvent(new Event('input'));
-    const words = `Step ${step} of ${slider.max}`;
-    while (!surface.querySelector('.kiplab-verdict').textContent.includes(words)
-      || surface.matches('[aria-busy="true"]')) await new Promise(requestAnimationFrame);
+  await until(() => one('.kiplab-guide').play === play);
+  for (let step = 0; step <= Number(scale().max); step += 1) {
+    scale().value = step;
+    scale().dispatchEvent(new Event('input'));
+    await until(() => surface.ariaBusy !== 'true'
+      && one('.kiplab-verdict').textContent.includes(`Step ${step} of ${scale().max}`));
     edges.push(Math.round(topOf('.kiplab-stage') - topOf('.kiplab-head')));
   }
   return edges;
