@@ -28,11 +28,11 @@ def replication_events(
     w, tables = [int(n) for n in words.numbers], [int(n) for n in words.tables]
     streams = outside_streams.STREAMS
     st, times, later = [0] * (streams * outside_streams.STREAM), [0] * streams, [0] * streams
-    key = (w, tables, seed, replication)
-    count = plain(outside_streams.open_streams)(st, times, later, *key)
+    clocks, draws = (st, times, later), (w, tables, seed, replication)
+    count = plain(outside_streams.open_streams)(clocks, draws)
     first, know, used = plain(next_part), plain(know_all), plain(consume)
     while True:
-        know(st, times, count, *key)
+        know(clocks, count, draws)
         i, at, rank = first(st, times, count)
         if at > until:
             return
@@ -40,7 +40,7 @@ def replication_events(
         if rank in _COME_ONCE:
             st[i * outside_streams.STREAM + _COME_ONCE[rank]] = NEVER
         else:
-            used(st, times, later, i, count, *key)
+            used(clocks, i, count, draws)
 
 
 def _event(st: list[int], i: int, at: int, rank: int, replicas: int) -> Outside:
