@@ -1,5 +1,4 @@
-"""`kiplab explore`, `matrix` and `minimise`: a search, every subset of some guards, the shortest
-play."""
+"""`kiplab explore`, `matrix`, `minimise`: a search, every subset of guards, the shortest play."""
 
 from __future__ import annotations
 

@@ -30,9 +30,7 @@ heard of last (`last_contact_ms`), and whether it is `fenced` or `leaving` (cont
 
 
 class TruthReader(NamedTuple):
-    """The reading of one mode, beyond the fields of its state: see `Truth`. A mode without a
-    clock leaves out what is about time.
-    """
+    """The reading of one mode beside its state's fields (see `Truth`); without a clock no times."""
 
     sessions: Callable[[Cluster], tuple[Session, ...]]
     controller: Callable[[Cluster], BrokerId | None]

@@ -18,9 +18,7 @@ LOOK = (
 
 
 class IdeaFate(msgspec.Struct, frozen=True):
-    """One idea of KIP-343, what became of it, the KIP that brought it (None: none did), and the
-    clause of the ledger that says more.
-    """
+    """An idea of KIP-343, its fate, the KIP that brought it (or None), and the ledger's clause."""
 
     idea: str
     became: str

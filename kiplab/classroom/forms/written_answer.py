@@ -12,9 +12,7 @@ ASKED_FOR = "Two or three sentences."
 
 
 class WrittenAnswer(QuestionPanel):
-    """The question `id`, and room for an answer. What is written is kept when one leaves the field,
-    and can be changed. Without a browser: `write`.
-    """
+    """The question `id` and room for an answer, kept when left. Without a browser: `write`."""
 
     def __init__(self, id: str) -> None:
         self.id, self.question = id, WRITTEN[id].question

@@ -142,9 +142,7 @@ def _lasts(p: Parameters, replica: _Replica, planned: bool) -> Any:
 
 
 def _fatal_share(p: Parameters, replicas: list[_Replica], began: list[Any], planned: bool) -> Any:
-    """That the last one's crash takes committed records with it: with the disk, or with a tail that
-    reaches back to when something was committed.
-    """
+    """That the last one's crash takes committed records: its disk, or a long enough tail."""
     from numpy import clip, where
 
     least = p.min_insync_replicas

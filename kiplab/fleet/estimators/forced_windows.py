@@ -129,9 +129,7 @@ def forced_block(
 
 
 def weights_of(each: Any) -> Weights:
-    """Of an array with one weight per sample: added one after another, as numpy's own sum depends
-    on how it is cut.
-    """
+    """Of one weight per sample, added one by one: numpy's sum depends on how it is cut."""
     from numpy import cumsum
 
     return Weights(

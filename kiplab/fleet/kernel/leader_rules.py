@@ -60,9 +60,7 @@ def traffic(s: list[int], w: list[int], now: int) -> None:
 
 @inner
 def replicate(s: list[int], w: list[int], delays: list[int], now: int) -> None:
-    """Whoever is level has what the leader has, and may be asked for. What the leader itself lacked
-    is settled: from now on its records are those that count.
-    """
+    """Whoever is level has what the leader has, and may be asked for."""
     if not serves(s):
         return
     x = s[word.OWNER]

@@ -78,9 +78,7 @@ def _open(st: list[int], w: list[int], i: int, clock: int, of: int, b: int) -> N
 
 @fast
 def draw_next(clocks: Clocks, i: int, draws: Draws) -> None:
-    """The next event of a stream, and when the one after it comes; an early crash comes only after
-    another event.
-    """
+    """The next event of a stream, and the one after it; an early crash follows another event."""
     st, times, later = clocks
     if st[i * STREAM + CLOCK] == world.EARLY_CRASHES:
         st[i * STREAM + IS_KNOWN] = 0
@@ -182,9 +180,7 @@ def _early(st: list[int], at: int, w: list[int], tables: list[int], word: int) -
 
 @inner
 def _know_delays(st: list[int], at: int, draws: Draws) -> None:
-    """How long requests on account of this event take, for every leader: all its partitions share
-    them.
-    """
+    """How long requests on account of this event take, by leader: all partitions share them."""
     w, tables, seed, replication = draws
     clock, b, number = st[at + CLOCK], st[at + STREAM_BROKER], st[at + NUMBER]
     part = _FIRST_DELAYS + _DEEPER * st[at + DEPTH]

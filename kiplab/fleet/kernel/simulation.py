@@ -111,7 +111,7 @@ def simulate(
 
 _CLOCKS = STREAMS * STREAM, STREAMS, STREAMS
 _ROOM = word.BROKERS * DELAYS, ROW, QUIET_WORDS, 1 + word.TOLD_WORDS
-"""Words of each part of Clocks and of Room; nobody writes that trace."""
+"""Words of each part of Clocks and of Scratch; nobody writes that trace."""
 _AT_ONCE = 100
 """So many replications are run before Python looks whether it was interrupted."""
 

@@ -22,7 +22,7 @@ METRICS, COUNTED = word.REFUSED - word.COUNTS + 1, word.CHECKS - word.COUNTS + 1
 """Numbers in a row of the table: the metrics, and behind them STEPS and CHECKS."""
 States = list[list[int]]
 """The state of each feature set."""
-Room = tuple[list[int], list[int], list[int], list[int]]
+Scratch = tuple[list[int], list[int], list[int], list[int]]
 """What is written to: delays of each broker, one event, quiet time, a trace."""
 _NO_EVENT = -1
 
@@ -102,34 +102,34 @@ def _all_rest(states: States, w: list[int]) -> bool:
 
 
 @inner
-def _run_all(states: States, w: list[int], room: Room, at: int, rank: int, b: int) -> None:
+def _run_all(states: States, w: list[int], scratch: Scratch, at: int, rank: int, b: int) -> None:
     for s in states:
-        run_until(s, w, room[3], room[0], at, rank, b)
+        run_until(s, w, scratch[3], scratch[0], at, rank, b)
 
 
 @inner
-def _happen_all(states: States, w: list[int], room: Room, rows: list[int], row: int) -> None:
+def _happen_all(states: States, w: list[int], scratch: Scratch, rows: list[int], row: int) -> None:
     for s in states:
-        happen(s, w, room[3], room[0], rows, row)
+        happen(s, w, scratch[3], scratch[0], rows, row)
 
 
 @inner
 def _one_part(
-    states: States, w: list[int], room: Room, st: list[int], i: int, at: int, rank: int
+    states: States, w: list[int], scratch: Scratch, st: list[int], i: int, at: int, rank: int
 ) -> bool:
     """Let an event happen, or what precedes one; whether it was the event itself."""
-    start, (broker_delays, part, _, _) = i * stream.STREAM, room
+    start, (broker_delays, part, _, _) = i * stream.STREAM, scratch
     b = st[start + stream.STREAM_BROKER]
-    _run_all(states, w, room, at, rank, b)
+    _run_all(states, w, scratch, at, rank, b)
     if rank in (event.FLUSH, event.BEAT):
         part[event.AT], part[event.KIND], part[event.BROKER] = at, rank, b
         st[start + (stream.FLUSH_AT if rank == event.FLUSH else stream.BEAT_AT)] = word.NEVER
-        _happen_all(states, w, room, part, 0)
+        _happen_all(states, w, scratch, part, 0)
         return False
     if rank != event.OUTAGE_BEGINS:
         for n in range(stream.DELAYS):
             broker_delays[b * stream.DELAYS + n] = st[start + stream.DELAYS_AT + n]
-    _happen_all(states, w, room, st, start + stream.ROW_AT)
+    _happen_all(states, w, scratch, st, start + stream.ROW_AT)
     return True
 
 
@@ -157,11 +157,11 @@ def consume(clocks: Clocks, i: int, count: int, draws: Draws) -> None:
 
 @inner
 def _life(
-    states: States, clocks: Clocks, draws: Draws, room: Room, horizon: int, skips: bool
+    states: States, clocks: Clocks, draws: Draws, scratch: Scratch, horizon: int, skips: bool
 ) -> int:
     """One replication, in all feature sets; how many events came from outside."""
     st, times, _ = clocks
-    w, quiet = draws[0], room[2]
+    w, quiet = draws[0], scratch[2]
     count = open_streams(clocks, draws)
     _begin(states)
     is_quiet, last, events, again = True, 0, 0, _any_rejoins(states)
@@ -181,17 +181,17 @@ def _life(
                 at_rest(s, w, s[word.LEADER], max(at, FIRST_MOMENT))
             is_quiet = False
         elif first - w[world.LOOK_BACK] > last:
-            _run_all(states, w, room, first - w[world.LOOK_BACK], 0, 0)
+            _run_all(states, w, scratch, first - w[world.LOOK_BACK], 0, 0)
             last = first - w[world.LOOK_BACK]
             if skips and _all_rest(states, w):
                 is_quiet = True
                 continue
         last = at
-        if _one_part(states, w, room, st, j, at, rank):
+        if _one_part(states, w, scratch, st, j, at, rank):
             consume(clocks, j, count, draws)
             events += 1
     if not is_quiet:
-        _run_all(states, w, room, horizon, event.RANKS, 0)
+        _run_all(states, w, scratch, horizon, event.RANKS, 0)
         for s in states:
             account(s, w, horizon)
     return events
@@ -205,7 +205,7 @@ def _made(version: int) -> Live:
         states: States,
         world_words: tuple[list[int], list[int]],
         clocks: Clocks,
-        room: Room,
+        scratch: Scratch,
         table: list[int],
         seed: int,
         replications: tuple[int, int],
@@ -215,7 +215,7 @@ def _made(version: int) -> Live:
         events, at = 0, 0
         for replication in range(replications[0], replications[1]):
             draws = (world_words[0], world_words[1], seed, replication)
-            events += _life(states, clocks, draws, room, horizon, skips)
+            events += _life(states, clocks, draws, scratch, horizon, skips)
             for s in states:
                 for n in range(COUNTED):
                     table[at + n] = s[word.COUNTS + n]

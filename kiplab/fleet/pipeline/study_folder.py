@@ -276,9 +276,7 @@ def _written_to(folder: Path) -> Iterator[None]:
 
 
 def _beside(path: Path) -> Path:
-    """Where something is written before it gets its name: readers pass over it, and whoever goes on
-    after a kill writes over it.
-    """
+    """The name of an unfinished file: readers pass over it, and a later run writes over it."""
     return path.with_name(f".{path.name}-unfinished")
 
 

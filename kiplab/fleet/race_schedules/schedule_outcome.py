@@ -15,12 +15,8 @@ from ...protocol.ids import BrokerId
 from ...protocol.messages import AlterPartitionRequest
 from .random_schedule import FOLLOWER, LEADER
 
-UNNOTICED, FENCED, REGISTERED, UNFENCED = "unnoticed", "fenced", "registered", "unfenced"
-STAGES = (UNNOTICED, FENCED, REGISTERED, UNFENCED)
-"""How far the controller was with the follower's crash when the delayed request arrived:
-it had not noticed, had fenced the dead incarnation, had registered the next one, had let it back
-in.
-"""
+STAGES = UNNOTICED, FENCED, REGISTERED, UNFENCED = "unnoticed", "fenced", "registered", "unfenced"
+"""How far the controller was with the follower's crash when the delayed request arrived."""
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):

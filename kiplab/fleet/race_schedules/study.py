@@ -21,8 +21,7 @@ SCHEMA = (
     " excused boolean, arrived string, refused_by string, broke_promise boolean, moves bigint"
 )
 BLOCK_SCHEDULES = 25
-"""About half a second of work: short enough to spread evenly, long enough that Spark costs
-little."""
+"""About half a second of work: short enough to spread evenly, long for what Spark costs."""
 
 
 def schedules(

@@ -67,9 +67,7 @@ class MessageSchema(msgspec.Struct, frozen=True):
 
 
 class ReleaseSchemas(msgspec.Struct, frozen=True):
-    """Every schema of one release: requests and responses by the name of the API, as in
-    ``"AlterPartition"``, metadata records by their number.
-    """
+    """One release's schemas: requests and responses by API, metadata records by number."""
 
     requests: Mapping[str, MessageSchema]
     responses: Mapping[str, MessageSchema]

@@ -226,9 +226,7 @@ def seeded(
 def at_rest(
     done: Together[ZooKeeperController], features: Features
 ) -> Together[ZooKeeperController]:
-    """A controller that has just been elected, with every registered broker active; any other as
-    it is.
-    """
+    """A newly elected controller, with every registered broker active; any other as it is."""
     controller = done.node
     if not isinstance(controller, HeartbeatController) or controller.known_brokers:
         return done

@@ -131,9 +131,7 @@ class Znode(msgspec.Struct, frozen=True, cache_hash=True):
     stat: Stat
     partition: ids.PartitionName = ""
     children_created: ids.Count | None = None
-    """How many children were ever created below it: the number of the next sequential one. None
-    where no sequential child is created.
-    """
+    """How many children were ever created below it, if sequential: the next one's number."""
 
 
 class WatchKind(StrEnum):

@@ -54,9 +54,7 @@ class Actions:
 
 
 class Drawer:
-    """`toggle` opens and closes `box`. `fill` updates the content while the box is open: a closed
-    box costs nothing.
-    """
+    """`toggle` opens and closes `box`; `fill` updates an open one: a closed box costs nothing."""
 
     def __init__(
         self, label: str, fill: Callable[[], None], *inside: Element, tooltip: str = ""
