@@ -43,10 +43,7 @@ class TruthReader(NamedTuple):
 
 
 def truth(cluster: Cluster) -> Truth:
-    """The state that the control plane of `cluster` has decided.
-
-    Raises NoTruthReaderError for a control plane that READERS does not know.
-    """
+    """The state that the control plane decided. Raises NoTruthReaderError for an unknown plane."""
     state: Any = cluster.controller
     if type(state) not in READERS:
         raise NoTruthReaderError(type(state))

@@ -219,10 +219,7 @@ def known_topic(text: str, names: Names) -> str:
 
 
 def any_partition(text: str, _names: Names) -> str:
-    """Any partition name: a raw request may ask for what does not exist.
-
-    Raises PlayError when it is no TOPIC-NUMBER.
-    """
+    """Any partition name, for raw requests. Raises PlayError when it is no TOPIC-NUMBER."""
     name, dash, index = text.rpartition("-")
     if not dash or not _is_topic(name) or re.fullmatch(_INDEX, index) is None:
         expected = (
@@ -257,10 +254,7 @@ def members(text: str, names: Names) -> tuple[tuple[int, int], ...]:
 
 
 def broker_state(text: str, _names: Names) -> int:
-    """A state of KIP-343's enumeration by its name, or a byte: a raw request may carry any.
-
-    Raises PlayError when it is neither.
-    """
+    """A state of KIP-343 by its name, or a byte (raw requests). Raises PlayError for neither."""
     states = {state.name.lower(): int(state) for state in MembershipState}
     if text in states:
         return states[text]

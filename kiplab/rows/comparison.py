@@ -78,10 +78,7 @@ def _line(difference: Difference) -> str:
 
 
 def differences_frame(one: Rows, other: Rows, *, at: int | None = None) -> pd.DataFrame:
-    """The same as a pandas DataFrame, which shows its cells whole; `at` as for `differences`.
-
-    Raises MissingExtraError without pandas.
-    """
+    """The same as a pandas table; `at` as for `differences`. Raises MissingExtraError."""
     with needed_by("a table"):
         from .sentence_table import Sentences
 

@@ -49,10 +49,7 @@ class WrittenAnswer(QuestionPanel):
 
 
 def write(id: str) -> WrittenAnswer:
-    """Ask the question `id`, which is answered in sentences.
-
-    Raises ExerciseIdError, a ValueError, for the id of no such question.
-    """
+    """Ask the question `id`, to be answered in sentences. Raises ExerciseIdError for no such id."""
     if id not in WRITTEN:
         raise ExerciseIdError(
             f"nothing is to be written about {id!r}; there are {', '.join(WRITTEN)}"

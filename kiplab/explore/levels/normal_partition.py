@@ -118,10 +118,7 @@ def whole(cluster: Cluster, parts: Parts, late: Mapping[ids.BrokerId, Broker]) -
 
 
 def kraft_controller(cluster: Cluster) -> Controller:
-    """The control plane of a cluster in KRaft mode, the one mode that this level knows.
-
-    Raises PlayError for a cluster in another mode.
-    """
+    """The control plane, of KRaft alone. Raises PlayError for a cluster in another mode."""
     struct = cluster.controller
     if not isinstance(struct, Controller):
         problem = "level partition knows KRaft, and none of its controllers is in this play"

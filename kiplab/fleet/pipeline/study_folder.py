@@ -259,10 +259,7 @@ def _locked(file: IO[bytes]) -> bool:
 
 @contextmanager
 def _written_to(folder: Path) -> Iterator[None]:
-    """What the operating system refuses in the body becomes a sentence.
-
-    Raises StudyNotKeptError.
-    """
+    """What the system refuses in the body becomes a sentence. Raises StudyNotKeptError."""
     try:
         yield
     except OSError as problem:
@@ -281,10 +278,7 @@ def _beside(path: Path) -> Path:
 
 
 def _write_durably(path: Path, content: bytes) -> None:
-    """`content` under `path`, whole or not at all, and on the disk when this returns.
-
-    Raises OSError when the disk does not take it.
-    """
+    """`content` under `path`, whole or not at all, on the disk. Raises OSError if that fails."""
     beside = _beside(path)
     try:
         with open(beside, "wb") as file:

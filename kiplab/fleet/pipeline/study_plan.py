@@ -149,10 +149,7 @@ def partials_schema() -> pa.Schema:
 
 
 def worked_off(work_block: WorkBlock, payload: bytes) -> list[dict[str, Any]]:
-    """The rows of one order, where it landed.
-
-    Raises ValueError when the partials do not answer the order, or found themselves wrong.
-    """
+    """The rows of one order. Raises ValueError when partials do not answer it, or are wrong."""
     order = msgspec.json.decode(payload, type=FleetOrder)
     partials = work_block(order)
     for one in partials:

@@ -218,10 +218,7 @@ class LeaderWords(turns.PartitionWords):
     def lines(
         self, broker: Broker, question: deciding.LeaderQuestion, cluster: Cluster
     ) -> tuple[tuple[str, str], ...]:
-        """(broker, or FOR_ALL, and its line), in order.
-
-        Raises UnaskableError for more records than can be written.
-        """
+        """(broker or FOR_ALL, its line), in order. Raises UnaskableError for too many records."""
         meanwhile = tuple((FOR_ALL, line) for line in self._meanwhile(cluster))
         own = tuple((str(broker.id), line) for line in self._own(broker, question))
         return (*meanwhile, *own)

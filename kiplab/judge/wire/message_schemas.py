@@ -79,10 +79,7 @@ class NoSchemasError(ValueError):
 
 
 def schemas_in(jars: Iterable[Path]) -> ReleaseSchemas:
-    """The schemas inside the jars of one release.
-
-    Raises NoSchemasError naming the file if one is damaged or none has any.
-    """
+    """The schemas in one release's jars. Raises NoSchemasError for a damaged file, or none."""
     jars = tuple(jars)
     schemas = [schema_of(text) for jar in jars for text in _texts(jar)]
     if not schemas:

@@ -196,10 +196,7 @@ class Broker(msgspec.Struct, frozen=True, cache_hash=True):
 
 
 def log_of(broker: Broker, partition: str) -> Log:
-    """The replica's log; empty if the broker has none of `partition`.
-
-    Source: LogManager.getLog (3.5.0).
-    """
+    """The replica's log, empty if there is none. Source: LogManager.getLog (3.5.0)."""
     for replica in broker.durable.replicas:
         if replica.partition == partition:
             return replica.log
@@ -207,10 +204,7 @@ def log_of(broker: Broker, partition: str) -> Log:
 
 
 def replica_of(broker: Broker, partition: str) -> Replica | None:
-    """The running process's replica of `partition`, or None.
-
-    Source: ReplicaManager.onlinePartition (3.5.0).
-    """
+    """The process's replica, or None. Source: ReplicaManager.onlinePartition (3.5.0)."""
     if broker.process is None:
         return None
     for replica in broker.process.replicas:

@@ -131,10 +131,7 @@ def _changed(turn: ControllerTurn, path: str, text: str) -> ZnodeChanged:
 
 
 def _take_over(turn: ControllerTurn) -> ControllerTurn:
-    """Read everything, then send it to all brokers.
-
-    Source: KafkaController.onControllerFailover (2.1.1 to 3.4.1).
-    """
+    """Read all, send it to all. Source: KafkaController.onControllerFailover (2.1.1 to 3.4.1)."""
     turn = _watching(turn)
     turn, names = turn.children(znodes.ISR_CHANGES_PATH)
     turn = delete_isr_changes(turn, names)

@@ -184,10 +184,7 @@ def partitions_path(topic: str) -> str:
 
 
 def partition_path(partition: str) -> str:
-    """/brokers/topics/orders/partitions/0, of ``"orders-0"``.
-
-    Source: TopicPartitionZNode.path (3.5.0).
-    """
+    """``"/brokers/topics/orders/partitions/0"``. Source: TopicPartitionZNode.path (3.5.0)."""
     return f"{partitions_path(topic_of(partition))}/{partition.rpartition('-')[2]}"
 
 

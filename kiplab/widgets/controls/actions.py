@@ -97,10 +97,7 @@ class PictureDrawer(Drawer):
 
 
 class OfferRow:
-    """A thing: how it does, what is wanted most often, and the rest in a drawer.
-
-    `beside` stands behind the buttons at hand.
-    """
+    """A thing: how it does, `beside` buttons at hand, and the rest in a drawer."""
 
     def __init__(self, lab: LabLike, *beside: Element) -> None:
         self._rest: Callable[[], tuple[Offer, ...]] = tuple
