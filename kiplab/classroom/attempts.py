@@ -116,10 +116,7 @@ def _went_on() -> None:
 
 
 def awaited(id: str) -> str:
-    """What there is to do until it is answered.
-
-    Raises ExerciseIdError for the id of nothing that the labs ask.
-    """
+    """What to do until it is answered. Raises ExerciseIdError for an id that no lab asks."""
     if not exercise(id).check:
         return "This opens when you lock in your prediction, above."
     different = _so_far(id).different

@@ -18,9 +18,7 @@ import msgspec
 FILE, VARIABLE = "kiplab-work.json", "KIPLAB_WORK"
 """The file's name beside the notebook copy; the variable names another place."""
 TRIES_MAX, ANSWER_MAX, WRITTEN_MAX = 20, 2_000, 10_000
-"""So many attempts at an exercise are kept, the first and the latest, with so many characters of an
-answer; and so many of one that is written.
-"""
+"""So many attempts are kept, first and latest, with so many characters; and of a text so many."""
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """The error for a file that is no work."""
 
@@ -35,9 +33,7 @@ class Try(msgspec.Struct, frozen=True):
 
 
 class ExerciseWork(msgspec.Struct, frozen=True):
-    """What was done at an exercise: `attempts` counts all, `tries` has the first and
-    the latest; `best` of `of` points.
-    """
+    """Attempts at an exercise: how many, the first and the latest; `best` of `of` points."""
 
     attempts: int = 0
     best: int = 0
@@ -56,9 +52,7 @@ class ExerciseWork(msgspec.Struct, frozen=True):
 
 
 class Work(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a student has committed to, by the ids of the questions and of the exercises; and what
-    was written, in words of one's own.
-    """
+    """What a student committed to, by the ids of questions and exercises, and own texts."""
 
     predictions: dict[str, str] = {}
     exercises: dict[str, ExerciseWork] = {}
@@ -70,9 +64,7 @@ class LockedError(ValueError):
 
 
 _here: dict[str, dict[str, Any]] = {name: {} for name in Work.__struct_fields__}
-"""The attempts that could not be written: only this kernel remembers them. What a checker tells
-depends on the number of attempts.
-"""
+"""Attempts that could not be written: this kernel remembers them, as checkers count attempts."""
 
 
 def work_file() -> Path:

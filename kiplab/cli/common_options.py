@@ -111,10 +111,7 @@ def run_of(options: argparse.Namespace) -> Run:
 
 
 def chosen_by(options: argparse.Namespace) -> tuple[Play, Features | None]:
-    """The play and the features that the common options name.
-
-    Raises PlayError or UnknownFeatureError.
-    """
+    """The play and features that options name. Raises PlayError or UnknownFeatureError."""
     from ..plays.header import features_asked_for, features_of
     from ..plays.library import find
     from ..protocol.features import fitting, switched

@@ -47,8 +47,7 @@ def checks() -> list[Check]:
 
 
 def main(json: bool) -> int:
-    """Print the checks as a table, or as one JSON object. Returns the exit code: 0, or 3 when
-    something is missing that every lab needs."""
+    """Print the checks. Returns 0, or 3 when something is missing that every lab needs."""
     results = checks()
     if json:
         print(msgspec.json.encode({"checks": results}).decode())

@@ -45,10 +45,7 @@ def add_story_options(parser: argparse.ArgumentParser) -> None:
 
 
 def tell_story(options: argparse.Namespace) -> int:
-    """Look for it, write the play, and say of which replica set it is.
-
-    Raises CommandError when there is none, or the file cannot be written.
-    """
+    """Look for it, write the play, say whose it is. Raises CommandError where that cannot be."""
     from ..fleet.agreement.story_schedule import NoStoryError
     from ..fleet.parameters.fleet_study import read_study
     from ..plays.play import format_play

@@ -88,9 +88,7 @@ def write_first_layout(workspaces: Path) -> None:
 
 
 def write_kernel(data: Path) -> None:
-    """Python's kernel as it is installed, but for our extension, in one of Jupyter's folders of
-    data. Nothing is written where no kernel is installed.
-    """
+    """Python's kernel with our extension, in a folder of Jupyter's; nothing without a kernel."""
     from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 
     try:

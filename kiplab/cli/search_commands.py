@@ -1,5 +1,4 @@
-"""`kiplab explore`, `matrix` and `minimise`: a search, every subset of some guards, the shortest
-play."""
+"""`kiplab explore`, `matrix`, `minimise`: a search, every subset of guards, the shortest play."""
 
 from __future__ import annotations
 
@@ -41,10 +40,7 @@ def _add_question(parser: argparse.ArgumentParser) -> None:
 
 
 def _question_of(options: argparse.Namespace) -> Question:
-    """The question of the options.
-
-    Raises ExploreError for a level, property, bound or limit that cannot be.
-    """
+    """The question of the options. Raises ExploreError for what in them cannot be."""
     from ..explore.search.limits import MEMORY_MB
     from ..explore.search.question import question_about
 

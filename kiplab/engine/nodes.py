@@ -62,9 +62,7 @@ def with_state(cluster: Cluster, node: ids.BrokerId, state: Any) -> Cluster:
 
 
 def has_zookeeper(cluster: Cluster) -> bool:
-    """Whether ZooKeeper is a node of the cluster. The release decides it, so that a caller need not
-    read the controller (explore/search/hidden_parts.py).
-    """
+    """Whether ZooKeeper is a node: the release says it (see explore/search/hidden_parts.py)."""
     return cluster.features.release in _WITH_ZOOKEEPER
 
 

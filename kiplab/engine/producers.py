@@ -78,9 +78,7 @@ def answers(cluster: Cluster, events: list[Event]) -> Moved:
 
 
 def _turn(cluster: Cluster, mine: Producer) -> Moved:
-    """Refresh the metadata if the leader is in doubt, then send batch after batch until one
-    waits.
-    """
+    """Refresh the metadata if the leader is in doubt, then send batches until one waits."""
     events: list[Event] = []
     broker = consumers.informant(cluster, None) if mine.update_requested else None
     if broker is not None:

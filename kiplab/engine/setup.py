@@ -58,9 +58,7 @@ class PartitionSetup(PartitionRegistration, frozen=True, kw_only=True):
 
 
 class ConsumerSetup(msgspec.Struct, frozen=True, kw_only=True):
-    """One consumer. It has read the committed records below `position`. `nearest` is the replica
-    that a leader would send it to (KIP-392).
-    """
+    """One consumer, which has read up to `position`. `nearest` is the replica near it (KIP-392)."""
 
     name: str
     partition: str

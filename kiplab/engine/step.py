@@ -61,10 +61,7 @@ def observed(before: Cluster, done: Moved) -> Step:
 def carried_out(
     cluster: Cluster, move: moves.Move, decide: Decide | None = None, *, checked: bool = False
 ) -> Moved:
-    """`step` before the observer sees it: only that which some node does or sees.
-
-    Raises ImpossibleMoveError as `step` does.
-    """
+    """`step` without the observer: what some node does or sees. Raises ImpossibleMoveError."""
     if not checked:
         check_possible(cluster, move)
     rule = _OF_NODES.get(type(move))

@@ -30,9 +30,7 @@ heard of last (`last_contact_ms`), and whether it is `fenced` or `leaving` (cont
 
 
 class TruthReader(NamedTuple):
-    """The reading of one mode, beyond the fields of its state: see `Truth`. A mode without a
-    clock leaves out what is about time.
-    """
+    """The reading of one mode beside its state's fields (see `Truth`); without a clock no times."""
 
     sessions: Callable[[Cluster], tuple[Session, ...]]
     controller: Callable[[Cluster], BrokerId | None]
@@ -45,10 +43,7 @@ class TruthReader(NamedTuple):
 
 
 def truth(cluster: Cluster) -> Truth:
-    """The state that the control plane of `cluster` has decided.
-
-    Raises NoTruthReaderError for a control plane that READERS does not know.
-    """
+    """The state that the control plane decided. Raises NoTruthReaderError for an unknown plane."""
     state: Any = cluster.controller
     if type(state) not in READERS:
         raise NoTruthReaderError(type(state))

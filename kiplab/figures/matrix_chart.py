@@ -158,9 +158,7 @@ def _cell(
 
 
 def colors_of(matrix: Matrix, palette: Theme) -> dict[tuple[str, int | None], tuple[str, str]]:
-    """(fill, text) by (word, steps), told apart by words, signs and numbers as well: the more
-    steps it takes, the paler.
-    """
+    """(fill, text) by (word, steps), also told apart by words; the more steps, the paler."""
     colors: dict[tuple[str, int | None], tuple[str, str]] = {}
     for word in {cell.word for cell in matrix.cells}:
         fill, text = {

@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 BROKERS, HOST, LISTENER, RACK = 3, 20, "PLAINTEXT", 5
-"""Live brokers, the length of the name of their host, their only listener, and the length of the
-name of their rack.
-"""
+"""Live brokers; the lengths of their host's name and their rack's; their only listener."""
 
 
 class BodyBytes(NamedTuple):
@@ -35,9 +33,7 @@ BEFORE_AND_AFTER = {
     "UpdateMetadata": {4: BodyBytes(178, 34, 8), 5: BodyBytes(186, 32, 8, 6)},
     "StopReplica": {0: BodyBytes(13, 6, 0), 1: BodyBytes(21, 4, 0, 6)},
 }
-"""KIP-380: the last version that repeats a topic's name, and the first that does not. A test reads
-the same off the schemas in Kafka's own jars.
-"""
+"""KIP-380: the last version that repeats a name, the first that does not; as in Kafka's schemas."""
 LONGEST_NAME = 249
 """Of a topic."""
 
@@ -47,9 +43,7 @@ class ImpossibleRequestError(ValueError):
 
 
 class RequestShape(NamedTuple):
-    """What a request is about: so many partitions of so many topics, each with this many replicas,
-    all in sync, and a topic's name of so many bytes.
-    """
+    """So many partitions and topics, in-sync replicas of each, and bytes of a topic's name."""
 
     partitions: int
     topics: int

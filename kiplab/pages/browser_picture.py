@@ -40,9 +40,7 @@ class ExportError(LackingError):
 
 
 def require_browser() -> str:
-    """The path of a Chromium. Raises MissingExtraError without what drives it, ExportError without
-    the browser.
-    """
+    """The path of a Chromium. Raises MissingExtraError without a driver, else ExportError."""
     with needed_by("a picture drawn by a browser"):
         # The second has the script that draws: without it the first would ask the internet.
         import kaleido  # noqa: F401

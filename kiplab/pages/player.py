@@ -27,9 +27,7 @@ _SCRIPT = """<script type="application/json" id="{id}-steps">{carried}</script>
 
 
 class PlayerStep(msgspec.Struct, frozen=True):
-    """A picture at one step: the changes of the layout that move the mask there, the column that
-    the cursor stands in, and whether the verdict shows.
-    """
+    """A picture at one step: where the mask moves, the cursor's column, whether a verdict shows."""
 
     mask: dict[str, Any]
     x: float
@@ -172,7 +170,5 @@ def player_script(carried: Carried, id: str, key: str) -> str:
 
 
 def script_safe(value: object) -> str:
-    """JSON that can stand in a script element: no text in it can end the element or comment it
-    out, since a less-than sign is written by its number.
-    """
+    """JSON that can stand in a script element: its less-than signs are written by number."""
     return msgspec.json.encode(value).decode().replace("<", "\\u003c")

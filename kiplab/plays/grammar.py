@@ -27,10 +27,7 @@ _SEND: Keys = {key: check for words in WORDS.values() for key, check in words.it
 
 
 class Verb(msgspec.Struct, frozen=True):
-    """A verb: how it is used, its words in order, its keys and which of them it needs.
-
-    `header` verbs come first.
-    """
+    """A verb: usage, words in order, keys, those it needs. `header` verbs come first."""
 
     usage: str
     words: tuple[WordCheck, ...] = ()

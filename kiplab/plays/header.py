@@ -78,10 +78,7 @@ def consumer_name(statement: Statement) -> str:
 
 
 def features_of(play: Play) -> Features:
-    """The feature set that the header asks for.
-
-    Raises PlayError when the release does not know the metadata version that a line names.
-    """
+    """The header's feature set. Raises PlayError when the release lacks a metadata version."""
     kafka = play.first("kafka")
     features = feature_rules.parse_features(
         kafka.words[0] if kafka else DEFAULT_RELEASE,

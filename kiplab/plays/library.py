@@ -31,9 +31,7 @@ def load(name: str) -> Play:
 
 
 def find(source: str | Path) -> tuple[Play, Features | None]:
-    """(play, the features it was shared under or None) from a name, a file, a token, or the text of
-    a play: lines, or lines with ; between them.
-    """
+    """(play, the features shared with it or None) from a name, file, token or text."""
     text = str(source)
     if is_token(text):
         return decode(text)

@@ -12,10 +12,7 @@ _COMMENT = re.compile(r"(?:^|\s)#\s?(.*)$")
 
 
 class Statement(msgspec.Struct, frozen=True, cache_hash=True):
-    """One line: ``verb word word key=value  # comment``.
-
-    An empty verb is a blank or a comment line.
-    """
+    """One line: ``verb word word key=value # comment``. An empty verb is a blank or a comment."""
 
     verb: str = ""
     words: tuple[str, ...] = ()

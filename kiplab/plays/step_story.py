@@ -237,7 +237,5 @@ _MATTERS: dict[type, str | Callable[[Any, Stage], str]] = {
     **dict.fromkeys((events.Dropped, events.Happened, events.Delivered), ""),
     events.NotApplicable: "The run goes on without this line.",
 }
-"""What follows from an event, by its kind, in the order in which a reader must not miss it. A kind
-that is not here is said by another one.
-"""
+"""What follows from an event, by kind, the most important first; others say the rest."""
 _RANK = {kind: rank for rank, kind in enumerate(_MATTERS)}

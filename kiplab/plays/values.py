@@ -110,9 +110,7 @@ recovery_state = _from_to(
     *(-128, 127, "is no recovery state"),
     "expected a byte: 0 (RECOVERED), 1 (RECOVERING), or -128 to 127",
 )
-"""The byte of a recovery state on the wire: 0 is RECOVERED, 1 RECOVERING, others are nothing. A raw
-request may carry any, to see what becomes of it.
-"""
+"""A recovery state's byte: 0 is RECOVERED, 1 RECOVERING; a raw request may carry any."""
 
 
 def _of_the_play(
@@ -176,8 +174,7 @@ def upgradable(text: str, names: Names) -> str:
 
 
 def topic(text: str, _names: Names) -> str:
-    """A topic's name, as Kafka allows it (Topic.validate), but for a dash at its end. Raises
-    PlayError."""
+    """A topic's name as in Topic.validate, but for a dash at its end. Raises PlayError."""
     if not _is_topic(text):
         raise _wrong(text, "is no topic", f"expected {_TOPIC_NAME}")
     return text
@@ -222,10 +219,7 @@ def known_topic(text: str, names: Names) -> str:
 
 
 def any_partition(text: str, _names: Names) -> str:
-    """Any partition name: a raw request may ask for what does not exist.
-
-    Raises PlayError when it is no TOPIC-NUMBER.
-    """
+    """Any partition name, for raw requests. Raises PlayError when it is no TOPIC-NUMBER."""
     name, dash, index = text.rpartition("-")
     if not dash or not _is_topic(name) or re.fullmatch(_INDEX, index) is None:
         expected = (
@@ -260,10 +254,7 @@ def members(text: str, names: Names) -> tuple[tuple[int, int], ...]:
 
 
 def broker_state(text: str, _names: Names) -> int:
-    """A state of KIP-343's enumeration by its name, or a byte: a raw request may carry any.
-
-    Raises PlayError when it is neither.
-    """
+    """A state of KIP-343 by its name, or a byte (raw requests). Raises PlayError for neither."""
     states = {state.name.lower(): int(state) for state in MembershipState}
     if text in states:
         return states[text]
@@ -365,9 +356,7 @@ Keys = Mapping[str, WordCheck]
 
 
 class ValueForm(NamedTuple):
-    """How the values of a type are read and written, what stands for them in a usage, and which one
-    fits a situation where a line says none.
-    """
+    """How a type's values are read, written, shown in a usage, and which one fits by default."""
 
     read: WordCheck
     written: Callable[[Any], str] = str

@@ -36,10 +36,7 @@ Impossible = (ImpossibleMoveError, NothingThereError)
 
 
 def perform(stage: Stage, statement: Statement, line: int) -> Stage:
-    """Do one line; the stage given is as it was.
-
-    Raises one of `Impossible`, or NotMeantError for a line that other rules are meant for.
-    """
+    """Do one line on a copy. Raises one of `Impossible`, or NotMeantError for other rules."""
     where = statement.arg("where")
     active = stage.cluster.features.active(CONTROLLER)
     if where is not None and not active.issuperset(named(where)):

@@ -21,16 +21,14 @@ Incarnation = NewType("Incarnation", int)
 ControllerEpoch = NewType("ControllerEpoch", int)
 """The number of the active controller: rises by one at every controller failover."""
 BrokerEpoch = NewType("BrokerEpoch", int)
-"""The incarnation of a broker: the metadata offset of its registration, or the transaction
-of ZooKeeper in which its znode was created."""
+"""An incarnation of a broker: its registration's metadata offset, or its znode's transaction."""
 LeaderEpoch = NewType("LeaderEpoch", int)
 """The term of a partition's leader: rises whenever a record sets the leader field."""
 PartitionEpoch = NewType("PartitionEpoch", int)
 """The version of a partition's state: rises with every PartitionChangeRecord."""
 
 Zxid = NewType("Zxid", int)
-"""The id of a ZooKeeper transaction: each takes one. A broker epoch is the zxid that created the
-broker's znode."""
+"""A ZooKeeper transaction's id. A broker epoch is the zxid that created the broker's znode."""
 SessionId = NewType("SessionId", int)
 """The id of a ZooKeeper session: the number of the server that opened it in the top byte, as in
 SessionTrackerImpl.initializeNextSessionId (ZooKeeper 3.9.5), and below that how many it opened."""
@@ -78,9 +76,7 @@ def host_of(node: BrokerId) -> BrokerId:
 
 
 def node_name(node: BrokerId) -> str:
-    """``"controller"``, ``"ZooKeeper"``, ``"client"``, ``"broker 3"`` or ``"controller on broker
-    3"``.
-    """
+    """``"controller"``, ``"client"``, ``"broker 3"``, ``"controller on broker 3"`` and so on."""
     if node == CONTROLLER:
         return "controller"
     if node == ZOOKEEPER:
@@ -98,9 +94,7 @@ def broker_list(ids: Iterable[int]) -> str:
 
 
 def epoch_in_version(version: ApiVersion, first: int, epoch: BrokerEpoch) -> BrokerEpoch:
-    """`epoch` as a request of `version` carries it; the schema has the field from `first` on, and
-    below that it reads as -1.
-    """
+    """`epoch` as a request of `version` carries it: -1 where its schema is below `first`."""
     return epoch if version >= first else NO_BROKER_EPOCH
 
 

@@ -153,10 +153,7 @@ def delete_before(log: Log, start: Offset) -> Log:
 
 
 def start_anew(start: Offset) -> Log:
-    """A log without a record, the first of which will be at `start`.
-
-    Source: UnifiedLog.truncateFullyAndStartAt (3.5.0).
-    """
+    """An empty log from `start` on. Source: UnifiedLog.truncateFullyAndStartAt (3.5.0)."""
     return Log((), start, start, start)
 
 
@@ -188,10 +185,7 @@ def last_epoch(log: Log) -> LeaderEpoch:
 
 
 def epoch_at(log: Log, offset: Offset) -> LeaderEpoch:
-    """The leader epoch the record at `offset` was written under.
-
-    Source: LeaderEpochFileCache.epochForOffset (3.5.0).
-    """
+    """The leader epoch at `offset`. Source: LeaderEpochFileCache.epochForOffset (3.5.0)."""
     leader_epoch = NO_LEADER_EPOCH
     for entry in log.epochs:
         if entry.offset > offset:
@@ -231,10 +225,7 @@ def records_from(log: Log, offset: Offset) -> Log:
 
 
 def extend(log: Log, records: Log) -> Log:
-    """`log` with fetched `records` appended; they begin where `log` ends.
-
-    Source: UnifiedLog.appendAsFollower (3.5.0).
-    """
+    """`log` and fetched `records` after it. Source: UnifiedLog.appendAsFollower (3.5.0)."""
     if records.end <= log.end:
         return log
     noted = log.epochs
@@ -250,10 +241,7 @@ _MARKERS = (TransactionStep.COMMITS, TransactionStep.ABORTS)
 
 
 def open_transaction(log: Log) -> Offset | None:
-    """The first offset of the transaction that is open, or None.
-
-    Source: ProducerStateManager.ongoingTxns (3.5.0).
-    """
+    """The open transaction's first offset. Source: ProducerStateManager.ongoingTxns (3.5.0)."""
     first: Offset | None = None
     for offset, step in log.transactions:
         if step in _MARKERS:

@@ -11,6 +11,7 @@ by its name (``"3.5"``); rules never compare names, but ask for the version of t
 import re
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
+from importlib.resources import files
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -79,53 +80,7 @@ NEVER_SPOKEN = -1
 # cluster runs that came from 3.2 and never finalized one. 3.2 itself has no finalized version: its
 # gates follow inter.broker.protocol.version. KIP-343 is of 2018, of the time of 2.1 and 2.2, and
 # was never built: the code of 2.2 with it.
-_TABLE = """
-zk-2.1 zookeeper code=2.1.1 lowest=2.1-IV2 latest=2.1-IV2 alter-partition=-1..-1
-    fetch=10 register=-1 change=-1: 2.1-IV2
-zk-2.2 zookeeper code=2.2.2 lowest=2.1-IV2 latest=2.2-IV1 alter-partition=-1..-1
-    fetch=10 register=-1 change=-1: 2.2-IV0 2.2-IV1
-kip-343 zookeeper code=2.2.2 lowest=2.1-IV2 latest=2.2-IV1 alter-partition=-1..-1 specified=343
-zk-2.5.0 zookeeper code=2.5.0 lowest=2.1-IV2 latest=2.5-IV0 alter-partition=-1..-1
-    fetch=10 register=-1 change=-1: 2.3-IV0
-    fetch=11 register=-1 change=-1: 2.3-IV1 2.4-IV0 2.4-IV1 2.5-IV0
-zk-2.6 zookeeper code=2.6.3 lowest=2.1-IV2 latest=2.6-IV0 alter-partition=-1..-1
-    fetch=11 register=-1 change=-1: 2.6-IV0
-zk-2.8 zookeeper code=2.8.2 lowest=2.1-IV2 latest=2.8-IV1 alter-partition=0..0
-    fetch=11 register=-1 change=-1: 2.7-IV0
-    fetch=12 register=-1 change=-1: 2.7-IV1 2.7-IV2 2.8-IV0 2.8-IV1
-zk-3.4 zookeeper code=3.4.1 lowest=2.1-IV2 latest=3.4-IV0 alter-partition=0..2
-3.2 kraft code=3.2.0 lowest=3.0-IV1 latest=3.2-IV0 alter-partition=0..1
-    fetch=12 register=0 change=0: 3.0-IV1
-    fetch=13 register=0 change=0: 3.1-IV0 3.2-IV0
-3.3 kraft code=3.3.0 lowest=3.0-IV1 latest=3.3-IV3 alter-partition=0..2
-    fetch=13 register=0 change=0: 3.3-IV0 3.3-IV1 3.3-IV2
-    fetch=13 register=1 change=0: 3.3-IV3
-3.4 kraft code=3.4.0 lowest=3.0-IV1 latest=3.4-IV0 alter-partition=0..2
-    fetch=13 register=2 change=0: 3.4-IV0
-3.5 kraft code=3.5.0 lowest=3.0-IV1 latest=3.5-IV2 alter-partition=0..3
-    fetch=14 register=2 change=0: 3.5-IV0
-    fetch=15 register=2 change=0: 3.5-IV1 3.5-IV2
-3.6 kraft code=3.6.0 lowest=3.0-IV1 latest=3.6-IV2 alter-partition=0..3
-    fetch=15 register=2 change=0: 3.6-IV0 3.6-IV1 3.6-IV2
-3.7 kraft code=3.7.0 lowest=3.0-IV1 latest=3.7-IV4 alter-partition=0..3
-    fetch=15 register=2 change=0: 3.7-IV0 3.7-IV1
-    fetch=15 register=3 change=1: 3.7-IV2 3.7-IV3
-    fetch=16 register=3 change=1: 3.7-IV4
-3.8 kraft code=3.8.0 lowest=3.0-IV1 latest=3.8-IV0 alter-partition=0..3
-    fetch=16 register=3 change=1: 3.8-IV0
-3.9 kraft code=3.9.0 lowest=3.0-IV1 latest=3.9-IV0 alter-partition=0..3
-    fetch=17 register=3 change=1: 3.9-IV0
-4.0 kraft code=4.0.0 lowest=3.3-IV3 latest=4.0-IV3 alter-partition=2..3
-    fetch=17 register=3 change=1: 4.0-IV0
-    fetch=17 register=3 change=2: 4.0-IV1 4.0-IV2 4.0-IV3
-4.1 kraft code=4.1.0 lowest=3.3-IV3 latest=4.1-IV1 alter-partition=2..3
-    fetch=17 register=3 change=2: 4.1-IV0
-    fetch=18 register=3 change=2: 4.1-IV1
-4.2 kraft code=4.2.0 lowest=3.3-IV3 latest=4.2-IV1 alter-partition=2..3
-    fetch=18 register=3 change=2: 4.2-IV0 4.2-IV1
-4.3 kraft code=4.3.0 lowest=3.3-IV3 latest=4.3-IV0 alter-partition=2..3
-    fetch=18 register=4 change=2: 4.3-IV0
-"""
+_TABLE = (files(__package__) / "releases.txt").read_text("utf-8")
 """Of each release its name, its mode and the other fields of `Release`; below, indented, the
 metadata versions that it brings, behind what they gate.
 """

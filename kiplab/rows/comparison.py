@@ -36,9 +36,7 @@ def comparisons(runs: Sequence[Rows]) -> tuple[Comparison, ...]:
 
 
 def differences_text(one: Rows, other: Rows) -> list[str]:
-    """A sentence on where the runs part, then one per moment and node that differs, in which the
-    first run's words come first.
-    """
+    """A sentence on where the runs part, then one per moment and node that differs."""
     by_node: dict[tuple[int, str], list[str]] = {}
     for d in differences(one, other):
         by_node.setdefault((d.x, d.node), []).append(f"{d.field} {d.one} against {d.other}")
@@ -57,9 +55,7 @@ def _opening(one: Rows, other: Rows, names: tuple[str, ...]) -> str:
 
 
 def differences_html(one: Rows, other: Rows, *, names: tuple[str, ...] = ()) -> str:
-    """A table with a caption and scoped headers, everything escaped; a sentence if there is
-    nothing to list. `names` as for `titles`.
-    """
+    """An accessible table, all escaped, or a sentence for an empty one. `names` as for `titles`."""
     shown, called = differences(one, other), titles((one, other), names)
     opening = _opening(one, other, called)
     if not shown:
@@ -82,10 +78,7 @@ def _line(difference: Difference) -> str:
 
 
 def differences_frame(one: Rows, other: Rows, *, at: int | None = None) -> pd.DataFrame:
-    """The same as a pandas DataFrame, which shows its cells whole; `at` as for `differences`.
-
-    Raises MissingExtraError without pandas.
-    """
+    """The same as a pandas table; `at` as for `differences`. Raises MissingExtraError."""
     with needed_by("a table"):
         from .sentence_table import Sentences
 

@@ -23,9 +23,7 @@ HEARTBEATS = "BrokerHeartbeatManager"
 
 
 def refused(event: facts.Refused, moment: Moment) -> Iterator[LogLine]:
-    """What a broker refuses is left out: KafkaApis.handleFetchRequest, 3.2 to 4.3, says it at DEBUG
-    to every client, and so do its siblings.
-    """
+    """Left out: a broker's refusals, which KafkaApis (3.2 to 4.3) only says at DEBUG to clients."""
     body, code = moment.delivered and moment.delivered.body, moment.code(CONTROLLER)
     if event.node != CONTROLLER or body is None:
         return

@@ -1,6 +1,8 @@
 """The fate of KIP-343's ideas: with AlterIsr (KIP-497), in KRaft (KIP-631), or never."""
 
+import tomllib
 from html import escape
+from importlib.resources import files
 from typing import Any
 
 import msgspec
@@ -17,74 +19,17 @@ LOOK = (
 """From the left, as sentences are read, and no KIP broken at its hyphen."""
 
 
-class IdeaFate(msgspec.Struct, frozen=True):
-    """One idea of KIP-343, what became of it, the KIP that brought it (None: none did), and the
-    clause of the ledger that says more.
-    """
+class IdeaFate(msgspec.Struct, frozen=True, kw_only=True):
+    """An idea of KIP-343, its fate, the KIP that brought it (or None), and the ledger's clause."""
 
     idea: str
     became: str
-    by: int | None
+    by: int | None = None
     clause: str
 
 
-FATES = (
-    IdeaFate("heartbeats to the controller", "BrokerHeartbeat, every 2 s", 631, "343.18"),
-    IdeaFate(
-        "the incarnation id, which is the czxid of the broker's znode",
-        "the broker epoch: the czxid since 2.2, in KRaft the offset of the registration",
-        380,
-        "343.12",
-    ),
-    IdeaFate(
-        "a heartbeat with a higher incarnation is accepted",
-        "a heartbeat with any other epoch is refused: STALE_BROKER_EPOCH",
-        None,
-        "343.30",
-    ),
-    IdeaFate(
-        "a target state in each heartbeat",
-        "two flags: to be fenced, to be shut down",
-        631,
-        "343.26",
-    ),
-    IdeaFate(
-        "inactive, active, stopping",
-        "fenced, unfenced, in controlled shutdown, and an answer that ends it",
-        631,
-        "343.13",
-    ),
-    IdeaFate(
-        "the controller declares silent brokers inactive",
-        "broker.session.timeout.ms, 9 s",
-        631,
-        "343.22",
-    ),
-    IdeaFate(
-        "a broker that cannot reach the controller fences itself",
-        "a broker that is cut off keeps serving clients",
-        None,
-        "343.19",
-    ),
-    IdeaFate(
-        "leaders propose an ISR to the controller",
-        "AlterIsr, from 3.2 on AlterPartition, with a partition epoch",
-        497,
-        "343.35",
-    ),
-    IdeaFate(
-        "brokers still register in ZooKeeper: an RPC was rejected",
-        "BrokerRegistration",
-        631,
-        "343.66",
-    ),
-    IdeaFate(
-        "legacy brokers, always active, recognised by the version of their znode",
-        "the whole cluster moves at one metadata version",
-        None,
-        "343.64",
-    ),
-)
+_FILE = (files(__package__) / "heartbeat_fates.toml").read_text("utf-8")
+FATES = msgspec.convert(tomllib.loads(_FILE)["fates"], tuple[IdeaFate, ...])
 
 
 class IdeaFates(msgspec.Struct, frozen=True):

@@ -62,9 +62,7 @@ class LogSide(NamedTuple):
 
 
 class LogBlock(NamedTuple):
-    """All logs at moment `x`; `lost` are the committed records that are gone, from and up to, and
-    `mark` is the leader's high watermark.
-    """
+    """All logs at moment `x`; `lost` are committed records that are gone, `mark` the leader's."""
 
     x: int
     words: str
@@ -174,9 +172,7 @@ def high_watermark(span: SpanRow) -> int | None:
 
 
 def committed_end(rows: Rows, partition: str, x: int) -> int:
-    """Where committed records end at `x`: as far as the high watermark of a leader has been, since
-    the last loss.
-    """
+    """Where committed records end at `x`: the highest high watermark since the last loss."""
     lost = [r.x0 for r in rows.logs if (r.holder, r.partition) == (LOST, partition)]
     start = max((at for at in lost if at <= x), default=0)
     end = 0
@@ -199,9 +195,7 @@ def _state(rows: Rows, lane: str, partition: str, x: int) -> str:
 def _cells(
     ranges: Ranges, leader: Ranges, lost: tuple[tuple[int, int], ...], committed: int
 ) -> list[LogCell]:
-    """Cut where the leader's log parts from it, where losses begin and end, and where what is
-    `committed` ends.
-    """
+    """Cut where the leader's log parts, where losses begin and end, where `committed` ends."""
     edges = {o for _, first, end in leader for o in (first, end)} | {o for r in lost for o in r}
     edges.add(committed)
     start = min((first for _, first, _ in leader), default=0)

@@ -82,9 +82,7 @@ class QueueWatch:
 
     def __init__(self, start: Cluster) -> None:
         self._meant: dict[tuple[Key, int], BrokerEpoch] = {}
-        """By the identity of a queued request, which the history keeps: what its broker was
-        registered with then.
-        """
+        """By the identity of a queued request, kept by the history: its broker's registration."""
         self._registered: dict[BrokerId, BrokerEpoch] = {}
         self._lives: dict[tuple[BrokerId, BrokerEpoch], BrokerEpoch] = {}
         """By what a broker takes for its epoch: the one that it was registered with then."""

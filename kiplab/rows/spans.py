@@ -138,9 +138,7 @@ def _log(node: broker_state.Broker, name: str) -> Reading:
 def _role(
     cluster: Cluster, node: broker_state.Broker, state: PartitionRegistration, owed: Sequence[Log]
 ) -> Reading:
-    """What the running process is to the partition, by the controller's word; `owed` are the logs
-    that were committed when records of them were lost.
-    """
+    """What the process is to the partition; `owed` are logs that were committed, and lost."""
     name, mine = state.name, broker_state.replica_of(node, state.name)
     observed = next((o for o in cluster.observed if o.partition == name), None)
     log = broker_state.log_of(node, name)

@@ -178,10 +178,7 @@ def through(rows: Rows, columns: Columns) -> Rows:
 
 
 def until(rows: Rows, moment: int) -> Rows:
-    """The rows of the run as it was after `moment`, when nobody knew what comes.
-
-    Its verdict is not judged anew.
-    """
+    """The rows as after `moment`, when nobody knew what comes; its verdict stays."""
     if moment >= rows.meta.end - 1:
         return rows
     cut = through(rows, tuple((x, x) for x in range(moment + 1)))

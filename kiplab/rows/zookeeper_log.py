@@ -142,9 +142,7 @@ def _in_vain_3_4(answer: messages.ControlledShutdownResponse) -> Iterable[str]:
 
 
 def refused(event: facts.Refused, moment: Moment) -> Iterator[LogLine]:
-    """Of KafkaApis.handleLeaderAndIsrRequest and its siblings, about the broker epoch: the other
-    refusals go to state-change.log.
-    """
+    """KafkaApis.handleLeaderAndIsrRequest and siblings, on broker epochs alone."""
     came = moment.delivered
     if event.node != host_of(event.node):
         yield from _refused_by_controller(event, moment)
@@ -178,9 +176,7 @@ _NAMES = {
 
 
 def proposed(event: facts.IsrProposed, moment: Moment) -> Iterator[LogLine]:
-    """Of Partition.maybeExpandIsr up to 2.6. A smaller ISR is left out: from 2.2 on its line ends
-    with the log ends of the replicas.
-    """
+    """Partition.maybeExpandIsr up to 2.6; from 2.2 on a smaller ISR's line needs log ends."""
     state = partition_of(moment.before, event.partition)
     older = moment.code(event.node) < (2, 8)
     if older and state is not None and len(event.isr) > len(state.isr):
@@ -259,9 +255,7 @@ def stood_down(event: zookeeper_facts.ControllerStoodDown, _moment: Moment) -> I
 
 
 def compared(event: zookeeper_facts.BrokersCompared, moment: Moment) -> Iterator[LogLine]:
-    """Of KafkaController.processBrokerChange (up to 2.2 BrokerChange.process), onBrokerStartup and
-    onBrokerFailure, in their order; 2.1 knows no bounce.
-    """
+    """KafkaController.processBrokerChange, onBrokerStartup, onBrokerFailure; no bounce in 2.1."""
     bounced = [broker for broker, _, _ in event.bounced]
     registered = [r.broker for r in truth(moment.step.cluster).registrations]
     text = f"Newly added brokers: {_ids(event.new)}, deleted brokers: {_ids(event.dead)}"

@@ -71,9 +71,7 @@ def czxid_of(node: Broker, shot: Snapshot, incarnation: tuple[str, ...]) -> Read
 
 
 def is_idle(cluster: Cluster, node: Broker, state: registrations.PartitionRegistration) -> bool:
-    """Whether a running broker does not fetch a partition that is assigned to it: without a
-    LeaderAndIsr, or after a StopReplica.
-    """
+    """Whether a running broker does not fetch what it has: no LeaderAndIsr, or a StopReplica."""
     process = node.process
     if not has_zookeeper(cluster) or process is None or state.leader in (ids.NO_LEADER, node.id):
         return False

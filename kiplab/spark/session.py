@@ -292,9 +292,7 @@ def _refusal(address: str, default_port: int) -> str | None:
 
 @contextlib.contextmanager
 def interrupted_afterwards() -> Iterator[None]:
-    """A Ctrl-C in the body takes effect at its end, in the usual handler: a half-started session
-    cannot be ended. Only the main thread is interrupted by it.
-    """
+    """A Ctrl-C in the body takes effect at its end: a half-started session cannot be ended."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -44,10 +44,7 @@ class FinishedWave(NamedTuple):
 
 
 def cores_of(spark: SparkSession) -> int:
-    """How many tasks run beside each other now: executors of a cluster come one by one.
-
-    Raises SparkUnavailable if Spark has gone away.
-    """
+    """How many tasks run at once now. Raises SparkUnavailable if Spark has gone away."""
     with explained_failure():
         if is_connect(spark):
             return _cores_behind(spark)

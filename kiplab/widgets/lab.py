@@ -33,9 +33,7 @@ from .markup import because, broken, forked, note, on_record, story_bar, transcr
 from .view_model import Reel, ViewModel
 
 WIDTH, TRANSCRIPT_HEIGHT = 840, 300
-"""Pixels; a notebook beside the list of files has that much room on a screen of 1280. It fills the
-room of the page once that is known.
-"""
+"""Pixels a notebook has beside the list of files at 1280; the page's room once that is known."""
 WIDTHS = (440, 1500)
 RULES_HIGH = 34
 """Pixels of the row of rules above the picture."""

@@ -1,6 +1,4 @@
-"""The words around the picture, as HTML: verdict, transcript, notes, the result of a press.
-Everything is escaped.
-"""
+"""The words around the picture as HTML, escaped: verdict, transcript, notes, a press's result."""
 
 from collections.abc import Callable, Iterator
 from html import escape

@@ -101,9 +101,7 @@ class Lock(Protocol):
 RUN, GAP = "Run it", "The gap"
 """The headings of a notebook under which a Lab stands, and to which it leads on."""
 PATIENCE, QUIET = 10.0, 5.0
-"""Seconds until a page should have answered; and without a cell that runs, so that the answer is
-not waiting behind one.
-"""
+"""Seconds until a page should have answered; without a running cell, which it waits for."""
 LATE_CHECKS = 60
 """How many more checks, PATIENCE apart, follow once no answer is expected."""
 LOST = "This panel was not loaded. Run this cell again."

@@ -125,9 +125,7 @@ class ViewModel:
         return rows
 
     def drawing(self, at: int | None = None, **other: Any) -> dict[str, Any]:
-        """What has happened up to step `at`, on the sheet of the whole run; else to where one
-        stands. `other` are options in place of those in `options`.
-        """
+        """The picture up to step `at`, else to where one stands; `other` replace `options`."""
         now = self.rows_so_far(at)
         drawing = drawing_so_far(now, self.rows, **{"low": self._low, **self.options, **other})
         # The bar above the picture says the verdict; and title and question: `low` is never None.

@@ -7,8 +7,7 @@ import pytest
 from msgspec.structs import asdict, replace
 
 from kiplab.fleet.race_schedules.random_schedule import Window, check, schedule
-from kiplab.fleet.race_schedules.schedule_outcome import STAGES, outcome
-from kiplab.fleet.race_schedules.study import usual
+from kiplab.fleet.race_schedules.study import STAGES, outcome, usual
 from kiplab.plays.grammar import parse
 from kiplab.plays.play import Play, format_play
 from kiplab.protocol.features import parse_features

@@ -31,7 +31,7 @@ def without_rule(guards: Collection[str], asked: Places) -> Iterator[str]:
         if id not in asked:
             yield (
                 f'nothing asks for the guard {id}: ask for it in its rule (`if "{id}" in'
-                " here.active`), or take it out of kiplab/protocol/guards.py"
+                " here.active`), or take it out of kiplab/protocol/guards.txt"
             )
 
 
@@ -41,7 +41,7 @@ def without_guard(guards: Collection[str], asked: Places) -> Iterator[str]:
         if id not in guards:
             yield (
                 f"{', '.join(places)} asks for the guard {id}, which is not there: add it to the"
-                " table in kiplab/protocol/guards.py, or correct the id"
+                " table in kiplab/protocol/guards.txt, or correct the id"
             )
 
 

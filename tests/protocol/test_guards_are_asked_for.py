@@ -47,7 +47,7 @@ def test_every_guard_that_is_asked_for_is_there() -> None:
 def test_every_id_has_the_form_of_one_and_every_text_of_that_form_is_one() -> None:
     assert all(ID.fullmatch(id) for id in GUARDS)
     strangers = [f"{place} {id}" for place, id in texts() if not named(id)]
-    assert not strangers, f"no such guard; correct the id, or add it to guards.py: {strangers}"
+    assert not strangers, f"no such guard; correct the id, or add it to guards.txt: {strangers}"
 
 
 def test_every_guard_requires_what_some_release_has() -> None:

@@ -81,7 +81,7 @@ def test_a_source_names_class_method_and_the_release_at_which_they_were_read(pat
         tags = TAG.findall(source)
         assert tags, f"{path.name}: name the release, such as (3.5.0), in 'Source: {source}'"
         assert set(tags) <= READ_AT, (
-            f"{path.name}: 'Source: {source}' names a release that is not in releases.py"
+            f"{path.name}: 'Source: {source}' names a release that is not in releases.txt"
         )
 
 

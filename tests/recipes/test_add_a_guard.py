@@ -8,7 +8,7 @@ pytestmark = pytest.mark.long(
     quick="tests/recipes/test_add_a_play.py::test_what_a_play_lacks_is_told"
 )
 
-TABLE, RULE = "kiplab/protocol/guards.py", "kiplab/protocol/kraft/alter_partition.py"
+TABLE, RULE = "kiplab/protocol/guards.txt", "kiplab/protocol/kraft/alter_partition.py"
 GUARD = """\
 704.made-up refusal error=INVALID_REQUEST since=3.9
     A made-up clause.

@@ -66,9 +66,7 @@ WITH_EPOCHS = features.parse_features("kip-343")
 
 @OwnRun
 def check_swapped(stage: Stage) -> Verdict:
-    """A run of `343-asked-twice` that loses a committed record by an IsrChange out of date, which a
-    partition epoch would have had refused.
-    """
+    """A run of `343-asked-twice` that loses a record by an IsrChange that an epoch would stop."""
     noticed = runner.run_play(stage.play, WITH_EPOCHS)
     if not any(isinstance(e, facts.Refused) and e.guard == GUARD for e in noticed.events):
         return "in order"

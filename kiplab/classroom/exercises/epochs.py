@@ -1,6 +1,4 @@
-"""The exercises of lab 02: which epochs an event moves, which one refuses a stale message, and how
-one leader gets through three leader epochs.
-"""
+"""Exercises of lab 02: which epochs an event moves, which refuses an old message."""
 
 from functools import cache
 

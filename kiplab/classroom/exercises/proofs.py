@@ -1,6 +1,4 @@
-"""Exercises of lab 09 on what a search says: a proof within its bounds, a matrix of guards, and
-clusters that lack one rule.
-"""
+"""Exercises of lab 09: a proof within bounds, a matrix of guards, clusters that lack a rule."""
 
 from functools import cache
 

@@ -70,9 +70,7 @@ that are refused; and how many of all these there are on Kafka 3.5.
 
 @OwnRun
 def check_old_fetch(stage: Stage) -> Verdict:
-    """A run of `903-from-metadata` that loses committed records, not by an unclean election, and
-    although Kafka promises to survive it.
-    """
+    """A run of `903-from-metadata` that loses records cleanly, against Kafka's promise."""
     outcome = verdict(stage)
     if outcome == HARM:
         return "harm"

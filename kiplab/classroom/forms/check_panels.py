@@ -93,9 +93,7 @@ def _field(name: str, field: str) -> Iterator[Checkbox | Dropdown | Text]:
 
 
 class AnswerSheet(CheckPanel):
-    """The exercise `id` as a form, a row for each part. Of a run of one's own, `lab` can be handed
-    in with a button. Without a browser, call `kiplab.check`.
-    """
+    """The exercise `id` as a form; `lab` hands a run in. Without a browser: `kiplab.check`."""
 
     def __init__(self, id: str = "conversation/first-rule", lab: object = None) -> None:
         super().__init__(id)

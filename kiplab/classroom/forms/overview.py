@@ -1,6 +1,4 @@
-"""Where a student stands, always as it is now: the stations of a lab; the work in all labs, with a
-button to download it.
-"""
+"""Where a student stands now: the stations of a lab; the work in all labs, with a download."""
 
 import base64
 import io
@@ -55,9 +53,7 @@ class Stations(prediction.LivePanel):
 
     @property
     def done(self) -> dict[str, bool]:
-        """Whether each is done, by its heading in the lab. What asks nothing is done when one has
-        passed it, or has answered something that comes after it.
-        """
+        """Whether each is done, by heading; without a question, once something later is done."""
         first, *_ = self._ids["Your prediction"]
         known = {id: attempts.is_answered(id) for ids in self._ids.values() for id in ids}
         done, later = dict[str, bool](), False

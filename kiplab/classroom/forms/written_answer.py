@@ -12,9 +12,7 @@ ASKED_FOR = "Two or three sentences."
 
 
 class WrittenAnswer(QuestionPanel):
-    """The question `id`, and room for an answer. What is written is kept when one leaves the field,
-    and can be changed. Without a browser: `write`.
-    """
+    """The question `id` and room for an answer, kept when left. Without a browser: `write`."""
 
     def __init__(self, id: str) -> None:
         self.id, self.question = id, WRITTEN[id].question
@@ -51,10 +49,7 @@ class WrittenAnswer(QuestionPanel):
 
 
 def write(id: str) -> WrittenAnswer:
-    """Ask the question `id`, which is answered in sentences.
-
-    Raises ExerciseIdError, a ValueError, for the id of no such question.
-    """
+    """Ask the question `id`, to be answered in sentences. Raises ExerciseIdError for no such id."""
     if id not in WRITTEN:
         raise ExerciseIdError(
             f"nothing is to be written about {id!r}; there are {', '.join(WRITTEN)}"

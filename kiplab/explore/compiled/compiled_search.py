@@ -31,10 +31,7 @@ Room = Callable[[int], terms.Halt | None]
 
 
 class CompiledModel:
-    """The level's states as words, and what leads from one to the next.
-
-    Raises NotCompiledError for a question that this cannot speak of.
-    """
+    """States as words, and what leads on. Raises NotCompiledError for a question beyond it."""
 
     def __init__(self, level: Level, cluster: Cluster, bounds: Mapping[str, int]) -> None:
         if level.name != "partition":

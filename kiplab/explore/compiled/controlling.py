@@ -1,6 +1,4 @@
-"""The controller and the observer: protocol/kraft and engine/observer.py, as far as this level
-goes, for one partition and two properties.
-"""
+"""The controller (protocol/kraft) and the observer, for one partition and two properties."""
 
 from . import log_words as logs
 from . import word_layout as at

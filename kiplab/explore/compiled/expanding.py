@@ -12,8 +12,7 @@ from .partition_actions import act, offered, price
 from .words import Ints, get, inner, request, root
 
 COUNT, LOOKED, UNTIL, TRANSITIONS, HIT, TALLIES = range(6)
-"""Places in `tallies`: states known, states looked at, how far to look, transitions, and 1 + the
-property that broke."""
+"""Places in `tallies`: states known, looked at, to look at; transitions; 1 + a broken property."""
 DONE, HIT_ONE, FULL, NARROW = range(4)
 """Why a stretch of a search ended."""
 MOST_SUCCESSORS = 32

@@ -50,9 +50,7 @@ def _bars(words: Ints, ints: Ints, leader: int, other: int) -> int:
 
 @inner
 def _incarnations_sent(words: Ints, ints: Ints, leader: int, members: int) -> int:
-    """_member of the two others: 6 bits of incarnations as they fetched, and above them as on the
-    wire.
-    """
+    """_member of the two others: 6 bits of incarnations as fetched, above these as on the wire."""
     rules, sent = ints[at.P_RULES], 0
     for other in range(ints[at.P_BROKERS]):
         if other == leader or not has(members, other):

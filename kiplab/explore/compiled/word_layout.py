@@ -102,15 +102,13 @@ RULES = {
     "903.bump-leader-epochs": (BUMPS := 1 << 17),
     "903.epoch-from-metadata": (FROM_METADATA := 1 << 18),
 }
-"""Guards that are compiled, each with its bit in the rules and in FIRED. Of all others
-compiled_guards.py says why they have no effect."""
+"""Compiled guards, each with its bit in the rules and FIRED; compiled_guards.py has all others."""
 FETCH_SAYS_LIFE, ALTER_SAYS_LIVES, EMPTY_BUMPS = (1 << len(RULES) + number for number in range(3))
 """What versions carry: Fetch 15, AlterPartition 3. And whether the last member's fencing bumps the
 leader epoch although no ISR is written (partition_change.Code.compares_the_target)."""
 
 P_RULES, P_BROKERS, P_ORDER, P_WANTED, PARAMETERS = 0, 1, 2, 5, 6
-"""Places in the array `ints`: rules, number of brokers, brokers in the order of the replicas,
-min.insync.replicas."""
+"""Places in `ints`: rules, number of brokers, brokers as the replicas are, min.insync.replicas."""
 
 
 def get(words: Any, field: Field, broker: int = 0, place: int = 0) -> int:

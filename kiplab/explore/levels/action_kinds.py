@@ -103,9 +103,7 @@ def _has_unsent(_cluster: Cluster, node: Broker) -> bool:
 
 
 def _arrivals(cluster: Cluster) -> Iterable[Action]:
-    """The first message of each connection. Incarnations are counted among those with such a
-    message.
-    """
+    """The first message of each connection. Incarnations count among those with such a message."""
     first: dict[Action, None] = {}
     for message in cluster.messages:
         name, to = message.name, message.receiver
@@ -145,9 +143,7 @@ def _deliver_request(cluster: Cluster, action: Action) -> Moves:
 
 
 def _news(cluster: Cluster, action: Action) -> tuple[moves.Deliver, ...]:
-    """The metadata images under way to a broker. A process that plays no replica yet replicates up
-    to its own registration.
-    """
+    """The images under way to a broker; a new process replicates up to its own registration."""
     news = (m for m in cluster.messages if m.receiver == action.node and m.name.kind == "metadata")
     return tuple(moves.Deliver(m.name) for m in news)
 

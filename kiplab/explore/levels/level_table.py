@@ -86,8 +86,7 @@ class Kind(msgspec.Struct, frozen=True):
         return (Action(self.name, node.id),) if fits else ()
 
     def cost(self, cluster: Cluster, action: Action) -> str | None:
-        """The bound that an action uses up, if any. Ending the session of a broker that runs is a
-        fault; of one that is gone, the cure."""
+        """The bound that an action uses up. Ending the session of a running broker is a fault."""
         if not self.of_running:
             return self.costs
         node = broker(cluster, action.node)

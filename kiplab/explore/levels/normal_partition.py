@@ -118,10 +118,7 @@ def whole(cluster: Cluster, parts: Parts, late: Mapping[ids.BrokerId, Broker]) -
 
 
 def kraft_controller(cluster: Cluster) -> Controller:
-    """The control plane of a cluster in KRaft mode, the one mode that this level knows.
-
-    Raises PlayError for a cluster in another mode.
-    """
+    """The control plane, of KRaft alone. Raises PlayError for a cluster in another mode."""
     struct = cluster.controller
     if not isinstance(struct, Controller):
         problem = "level partition knows KRaft, and none of its controllers is in this play"
@@ -163,9 +160,7 @@ def behind(node: Broker) -> Broker:
 
 
 def of_controller(controller: Controller, incarnations: Incarnations) -> Controller:
-    """Registrations by incarnation; of the heartbeats whether there is a session; the ISR as a
-    set.
-    """
+    """Registrations by incarnation, heartbeats as whether there is a session, the ISR as a set."""
     return replace(
         controller,
         next_offset=NEXT_OFFSET,
@@ -257,9 +252,7 @@ def kept_by_leader(controller: Controller, id: ids.BrokerId) -> messages.Metadat
 def metadata_seen(
     update: messages.MetadataUpdate, id: ids.BrokerId, incarnations: Incarnations
 ) -> messages.MetadataUpdate:
-    """What a leader's rules read in its metadata: the others' incarnations, and the partition
-    epoch.
-    """
+    """What a leader's rules read in its metadata: the others' incarnations, the partition epoch."""
     others = (_registration(r, incarnations) for r in update.registrations if r.broker != id)
     states = (
         PartitionRegistration(p.name, (), (), ids.NO_LEADER, partition_epoch=p.partition_epoch)

@@ -50,9 +50,7 @@ class Cost(msgspec.Struct, frozen=True):
 
 
 class Alternative(msgspec.Struct, frozen=True):
-    """One way to know which incarnation of a broker a request speaks of. `guard` is None for
-    none.
-    """
+    """One way to know which incarnation of a broker a request means; `guard` None is no way."""
 
     name: str
     guard: str | None

@@ -57,8 +57,7 @@ class Cell(msgspec.Struct, frozen=True):
 
 
 class Matrix(msgspec.Struct, frozen=True):
-    """The result of `matrix`. `base` are the rules around the chosen `guards`; `seconds` is wall
-    time; `cells` stand in the order of how much is off, nothing first."""
+    """The result of `matrix`: `base` rules, wall `seconds`, `cells` with the fewest off first."""
 
     title: str
     guards: tuple[str, ...]
@@ -122,9 +121,7 @@ class Matrix(msgspec.Struct, frozen=True):
 
     @property
     def surprises(self) -> list[tuple[list[str], str]]:
-        """(what is off, a guard) where switching that guard off as well turns a refutation into a
-        proof: where more guards do harm.
-        """
+        """(what is off, a guard) where switching that off, too, makes a proof of a refutation."""
         verdicts = self.verdicts
         return [
             ([g for g in self.guards if g in off], guard)

@@ -26,14 +26,12 @@ DEFAULT_GUARDS = (
     "kafka-7128.epoch-start",
     "631.one-live-incarnation",
 )
-"""KIP-841, KIP-903, the compare-and-set of the partition epoch, the maximal ISR, the leader-epoch
-start offset, fencing before registration."""
+"""KIP-841, KIP-903, and four guards of the partition's epochs, its ISR and its incarnations."""
 GUARDS_MAX = 6
 """Every further guard doubles the matrix."""
 DEFAULT_KAFKA = "3.5"
 PENDING = "497.pending-outlives-metadata"
-"""As specified a proposal outlives metadata; as built it does not, and no set of guards is enough
-where that happens."""
+"""As specified a proposal outlives metadata; as built it does not, and no set is enough then."""
 
 
 def matrix_of(

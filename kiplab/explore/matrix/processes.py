@@ -114,9 +114,7 @@ Worker = subprocess.Popen[bytes]
 
 
 class _Crew:
-    """A process for each thread that asks, from its first question on; one that was killed is
-    replaced.
-    """
+    """A process for each thread that asks, from its first question on; a killed one is replaced."""
 
     def __init__(self) -> None:
         self._mine, self._all = local(), list[Worker]()

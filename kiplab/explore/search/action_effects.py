@@ -134,9 +134,7 @@ class ActionEffects:
     def _tried(
         self, state: MemoisedState, option: Option, steps: list[shared_memory.Dependence]
     ) -> shared_memory.ActionOutcome:
-        """Let the engine do it with more and more shown, until nothing hidden is read. All that it
-        depends on is added to `steps`, in the order of reading.
-        """
+        """Let the engine do it with more and more shown; what it reads is added to `steps`."""
         shown = [step for step in steps if not isinstance(step, tuple)]
         coverage, effect = Coverage(), None
         while effect is None:

@@ -20,8 +20,7 @@ from .shared_memory import SharedMemory
 
 AUTO, STEP, COMPILED = ENGINES = ("auto", "step", "compiled")
 WORTH_COMPILING = 200_000
-"""States by the rule of thumb from which "auto" compiles: the first time that takes half a minute,
-and later ones half a second."""
+"""States from which "auto" compiles, which takes half a minute once, and half a second later."""
 
 
 SearchFunction = Callable[[Any, tuple[str, ...], Any], SearchOutcome]
@@ -77,9 +76,7 @@ def steps(
     note: str = "",
     memory: SharedMemory | None = None,
 ) -> Engine:
-    """The engine's own search: with the memoised model where there is one, which goes on with the
-    `memory` that earlier searches left.
-    """
+    """The engine's own search, memoised where it can be; it goes on with what `memory` has."""
     model: Model = EngineModel(level, start, dict(bounds))
     if level.name == "partition":
         model = MemoisedModel(level, start, dict(bounds), memory)

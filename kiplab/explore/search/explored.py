@@ -16,8 +16,7 @@ from ..search_terms import PROVED, REFUTED, Coverage, SearchOutcome
 _SAYS_SO = ("841.leader-skips-fenced", "841.leader-skips-shutting-down", "903.leader-epoch")
 """Rules that report when they bar a follower; other rules act without a word."""
 _WATCHED = (GuardKind.REFUSAL,)
-"""Kinds of guards that report whenever they act; of others nobody can say whether they were needed
-(tests/explore/guard_rules.py says why)."""
+"""Kinds of guards that report when they act; of others nobody knows whether they were needed."""
 AS_FOUND = (
     *("verdict", "violated", "path", "states", "transitions", "depth", "frontier", "stopped"),
 )

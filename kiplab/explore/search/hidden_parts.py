@@ -63,9 +63,7 @@ class UnforeseenError(RuntimeError):
 
 
 class Hidden:
-    """Something of which nothing is known. A rule may be handed it together with much that is
-    known, so that only reading it raises HiddenPartError.
-    """
+    """Something unknown: only reading it raises HiddenPartError, not being handed it."""
 
     __slots__ = ("_piece",)
 
@@ -84,8 +82,7 @@ class Hidden:
 
 
 class HiddenBroker(Hidden):
-    """A broker of which only the id is known, or also in which incarnation it is, and whether it
-    runs: `living`."""
+    """A broker of which only the id is known, or also `living`: its incarnation, if it runs."""
 
     __slots__ = ("id", "incarnation", "up")
 

@@ -46,8 +46,7 @@ class Numbers(dict[Any, int]):
 
 
 class Memo(dict[Any, Any]):
-    """What `make` makes of each key, made once. A method's owner keeps this and not the other way
-    round: no cycle outlives a search."""
+    """What `make` makes of each key, made once. It is kept by a method's owner, without a cycle."""
 
     def __init__(self, make: Callable[..., Any]) -> None:
         super().__init__()

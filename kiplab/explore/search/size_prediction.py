@@ -54,8 +54,7 @@ at "recovery", and 7,500 at "zookeeper" on two and three brokers."""
 
 
 class SizePrediction(msgspec.Struct, frozen=True):
-    """About how many states there are, and whose pace they are looked at with. `exact` says that
-    the very bounds asked for were run."""
+    """About how many states there are, and at whose pace; `exact`: these very bounds were run."""
 
     states: int
     exact: bool

@@ -133,9 +133,7 @@ class Canvas:
         self.shapes.append({**shape, "fillcolor": fill} if fill else shape)
 
     def hatch(self, x0: float, x1: float, y0: float, y1: float, color: str, **more: Any) -> None:
-        """Diagonal lines that rise to the right or are `falling`, clipped to the rectangle, `step`
-        pixels apart; other keywords as for `path`.
-        """
+        """Diagonals, rising or `falling`, clipped, `step` pixels apart; more as for `path`."""
         left, right, height = self.px(x0), self.px(x1), y1 - y0
         step, falling = more.pop("step", 9), more.pop("falling", False)
         parts, start = "", left - height + step / 2
@@ -209,9 +207,7 @@ class Canvas:
     def paragraph(
         self, x: float, top: float, lines: str, color: str = "", size: float = 0
     ) -> float:
-        """Lines (already safe) from moment `x` on to the right, and from `top` down; returns where
-        they end. `size` 0 is the usual one.
-        """
+        """Lines (already safe) from moment `x` and `top` on; returns where they end."""
         size = size or self.sizes.text
         high = height_of(lines, size)
         self.text(x, top + high / 2, lines, color, size=size)
@@ -255,9 +251,7 @@ class Canvas:
     def along(
         self, texts: Iterable[str], start: float, end: float, y: float, step: float
     ) -> Iterator[TextPlace]:
-        """Where each small text may stand between two places, pixels from the left, in steps of so
-        many pixels.
-        """
+        """Where small text may stand between two places, in steps; all in pixels from the left."""
         for text in texts:
             left = start
             while left <= end - width_of(text, self.sizes.small):
@@ -275,9 +269,7 @@ class Canvas:
     # --- the drawing ----------------------------------------------------------------------------
 
     def drawing(self, height: float, label: str) -> Json:
-        """Everything drawn, as plotly's data and layout in plain dicts, which plotly has not
-        checked yet; `label` says in a sentence what it shows.
-        """
+        """Everything drawn, as plotly's data and layout; `label` says in words what it shows."""
         theme, hidden = self.theme, {"visible": False, "fixedrange": True}
         font = {"family": FONT, "color": theme.text}
         box = {"bgcolor": theme.box, "bordercolor": theme.line}

@@ -96,9 +96,7 @@ LARGE_FROM = 1300
 LOWER = {4: (6, 6), 5: (14, 6), 6: (16, 7)}
 """By the number of brokers, how much lower their tiles and bands are; six is for more, too."""
 LOWEST_STRIP, LOWEST_BAND, LOWEST_AIR = 4, 10, 0.37
-"""How much lower strips and bands are where lanes are as low as can be read, and what is left of
-the room.
-"""
+"""How much lower strips and bands are where lanes are as low as can be, and what room is left."""
 
 
 def sizes_of(width: int, brokers: int = 2, *, low: float | None = None) -> Sizes:

@@ -64,9 +64,7 @@ class MapCell(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _sentence(cells: Sequence[MapCell], what: str, scale: DelayScale, beside: str = "") -> str:
-    """Where the fleet loses more than once a year, the worst corner and the best; `beside` is what
-    it is held against.
-    """
+    """Where more than one loss a year is, the worst corner and the best; `beside` is the rival."""
     if not is_map(cells):
         return EMPTY
     shown = [cell for cell in cells if cell.shown.is_seen]
@@ -187,9 +185,7 @@ def _index_axis(words: Sequence[str]) -> PlotAxis:
 
 
 def _heat(panel: PlotPanel, placed: dict[tuple[int, int], MapCell], farthest: float) -> None:
-    """Cells with a number in their colour, the others hatched; `farthest` is the power of ten of
-    the strongest colour.
-    """
+    """Cells with a number in their colour, others hatched; `farthest` is the strongest power."""
     canvas, box, (last, highest) = panel.canvas, panel.box, max(placed)
     canvas.rect(box.x0, box.x1, box.y0, box.y1, canvas.theme.isr_fill)
     for (i, j), cell in placed.items():

@@ -79,9 +79,7 @@ def _table(fleets: Sequence[FleetOfSize]) -> PlotTable:
 
 
 def survival_chart(fleets: Sequence[FleetOfSize], what: str) -> Chart:
-    """A curve per fleet, five at most; `what` is what is lost. Raises ValueError for more fleets
-    than can be told apart.
-    """
+    """A curve per fleet; `what` is what is lost. Raises ValueError for more than five fleets."""
     if len(fleets) > MOST_FLEETS:
         raise ValueError(f"{len(fleets)} fleets are too many; {MOST_FLEETS} can be told apart")
     return Chart(

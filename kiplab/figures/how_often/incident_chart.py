@@ -83,9 +83,7 @@ def _table(kinds: Sequence[KindOfIncident]) -> PlotTable:
 
 
 def incident_chart(kinds: Sequence[KindOfIncident]) -> Chart:
-    """A falling line per kind, six at most. Raises ValueError for more kinds than can be told
-    apart.
-    """
+    """A falling line per kind. Raises ValueError for more than six kinds."""
     if len(kinds) > MOST_KINDS:
         raise ValueError(f"{len(kinds)} kinds are too many; {MOST_KINDS} can be told apart")
     return Chart(

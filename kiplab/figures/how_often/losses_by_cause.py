@@ -75,9 +75,7 @@ def _table(rows: Sequence[CauseOfLoss]) -> PlotTable:
 
 
 def causes_chart(rows: Sequence[CauseOfLoss]) -> Chart:
-    """A staircase for each set of KIPs, three at most. Raises ValueError for more sets than fit
-    beside each other.
-    """
+    """A staircase for each set of KIPs. Raises ValueError for more than three sets."""
     names = _sets(rows)
     if len(names) > MOST_PANELS:
         raise ValueError(f"{len(names)} sets are too many; {MOST_PANELS} fit beside each other")

@@ -29,9 +29,7 @@ class PlotTick(NamedTuple):
 
 
 class PlotAxis(msgspec.Struct, frozen=True):
-    """Values from `low` to `high`, evenly or by powers of ten; `marks` are its ticks, without
-    which there is no grid, `line` is its edge.
-    """
+    """Values from `low` to `high`, perhaps by powers of ten; `marks` are ticks, `line` its edge."""
 
     low: float
     high: float

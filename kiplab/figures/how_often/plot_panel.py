@@ -144,9 +144,7 @@ class PlotPanel:
         sizes: Floats = (),
         **more: Any,
     ) -> None:
-        """Marks; those that are `hollow` stand for what was not seen, and those of size 0 have
-        nothing but their `cards` and error bars.
-        """
+        """Marks; `hollow` ones were not seen; those of size 0 have only `cards` and error bars."""
         paper = self.canvas.theme.paper
         fills = [paper if empty else color for empty in hollow] or color
         marker = {"symbol": shape, "opacity": 1, "size": list(sizes) or MARK, "color": fills}
@@ -163,9 +161,7 @@ class PlotPanel:
         self.add(type="bar", orientation="h", x=wide, **place, marker=marker, **more)
 
     def note(self, x: float, y: float, text: str, size: float = 0, **annotation: Any) -> None:
-        """Words over all traces on a plate of the paper's colour; `annotation`: other keys for
-        plotly.
-        """
+        """Words over all traces on a plate of paper; `annotation`: other keys for plotly."""
         theme, n = self.canvas.theme, self._number
         note = {"xref": f"x{n}", "yref": f"y{n}", "text": safe(text), "showarrow": False}
         note |= {"x": log10(x) if self.x.log else x, "y": log10(y) if self.y.log else y}

@@ -46,9 +46,7 @@ class Leverage(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def power(self) -> float | None:
-        """The elasticity: 2 where twice the value brings four times the rate; None where one of the
-        two rates was not seen.
-        """
+        """The elasticity: 2 where twice the value gives four times the rate; None without both."""
         if not (self.lower.is_seen and self.higher.is_seen):
             return None
         return log(self.higher.rate / self.lower.rate) / log(self.factor)
@@ -178,9 +176,7 @@ class LeverEnd(NamedTuple):
 
 
 def lever_ends(lever: Leverage) -> list[LeverEnd]:
-    """What stands on the left, then on the right: the smaller rate first; without one, the first
-    that has room.
-    """
+    """What stands left, then right: the smaller rate first; without one, the first with room."""
     pairs = ((lever.lower_value, lever.lower), (lever.higher_value, lever.higher))
     ends = [LeverEnd(value, rate, _ratio(lever, rate)) for value, rate in pairs]
     ratios = [end.ratio for end in ends if end.ratio is not None]

@@ -50,9 +50,7 @@ def reserve(panel: Panel) -> None:
 
 
 def flights(panel: Panel, *, marked: bool = False) -> list[Flight]:
-    """The arrows of a panel, the most telling first; or those of messages that are only `marked`
-    where they arrive.
-    """
+    """The arrows of a panel, the most telling first; or messages `marked` where they arrive."""
     drawn = drawn_messages(panel.rows, panel.partition)
     here = (m for m in drawn if (m.name in panel.marked) is marked)
     return [f for m in here if (f := _flight(panel, m)) is not None]
@@ -166,9 +164,7 @@ def _label(panel: Panel, flight: Flight) -> None:
 
 
 def _on_arrow(panel: Panel, flight: Flight, text: str, size: float) -> Iterator[Box]:
-    """Where words may lie on the arrow itself: in the room below the controller's line, most of
-    the arrow to be seen beside them.
-    """
+    """Where words may lie on the arrow: below the controller's line, most of the arrow free."""
     canvas = panel.canvas
     wide, high = width_of(text, size), size * LINE_HEIGHT
     across = abs(canvas.px(flight.x1) - canvas.px(flight.x0))
@@ -188,9 +184,7 @@ def _on_arrow(panel: Panel, flight: Flight, text: str, size: float) -> Iterator[
 
 
 def _room(panel: Panel, message: MessageRow | None = None) -> Box:
-    """Where labels may stand: below the controller's line, above the lanes of clients; those of
-    watches above it.
-    """
+    """Where labels may stand: from the controller's line to the clients' lanes; watches above."""
     canvas, lanes = panel.canvas, panel.lanes
     low = min((top for top, _ in lanes.clients.values()), default=lanes.bottom)
     top = lanes.foot

@@ -94,9 +94,7 @@ class Outline(NamedTuple):
 
 
 class Ground(NamedTuple):
-    """What boxes are set on, all in `room`: `layers` are what must be left free, and what it costs
-    to leave no more than that free.
-    """
+    """What boxes are set on, in `room`: `layers` are what to leave free, and the cost of less."""
 
     canvas: Canvas
     room: Box
@@ -235,9 +233,7 @@ def _narrow(lines: Sequence[str]) -> list[str]:
 
 
 def _between(lines: Sequence[str], room: float, size: float) -> list[str]:
-    """The error and what was compared, broken at blanks and within the error's name, so that
-    others' arrows stay clear.
-    """
+    """The error and what was compared, broken at blanks and in the error's name, to stay narrow."""
     broken = []
     for line in lines[:2]:
         rows = [""]

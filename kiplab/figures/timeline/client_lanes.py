@@ -45,9 +45,7 @@ class AskArrow(NamedTuple):
 
 
 def heights(canvas: Canvas, runs: Sequence[Rows], partition: str) -> dict[str, float]:
-    """Pixels that each client's lane needs for its lines of words in any of these runs: who has a
-    lane in one of them has one in all.
-    """
+    """Pixels of each client's lane for its lines of words, over all of these runs."""
     step, high = canvas.sizes.small * LINE_HEIGHT, {}
     for name in dict.fromkeys(name for run in runs for name in clients_shown(run, partition)):
         askses = (tuple(_asks(run, name, partition)) for run in runs)

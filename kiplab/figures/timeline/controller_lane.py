@@ -16,9 +16,7 @@ from .lanes import Panel, TickWord
 
 ROWS_MAX = 3
 EPOCH_ABOVE, EPOCH_BELOW, EPOCH_STEP = 8, 19, 24
-"""Pixels of a controller epoch's tile above the line, and below it, where its number stands; and
-from one place that is tried for the number to the next.
-"""
+"""Pixels of an epoch's tile above and below the line, and between two tried places."""
 
 
 def tick_words(
@@ -52,9 +50,7 @@ def _placed(canvas: Canvas, words: list[tuple[int, str]]) -> tuple[tuple[TickWor
 
 
 def draw_control(panel: Panel, *, with_epochs: bool) -> None:
-    """The lanes of ZooKeeper and the controller of a planned panel; `with_epochs` for a run that
-    `tells_epochs`.
-    """
+    """The lanes of ZooKeeper and controller of a panel; `with_epochs`: the run tells epochs."""
     y = panel.lanes.controller
     if panel.lanes.zookeeper is not None:
         _draw_zookeeper(panel, panel.lanes.zookeeper)
@@ -93,9 +89,7 @@ def draw_epochs(panel: Panel, top: float, bottom: float) -> None:
 
 
 def say_epochs(panel: Panel, y: float) -> None:
-    """Each tile's number at its beginning, or as near to it as arrows leave room; a controller on a
-    broker is never without that.
-    """
+    """Each tile's number near its beginning; a controller on a broker always has one."""
     canvas, size = panel.canvas, panel.canvas.sizes.small
     for span in panel.spans(*columns.CONTROLLER_EPOCH):
         host = next((flag for flag in span.flags if flag.startswith("broker")), "")

@@ -26,8 +26,7 @@ SIGN = 5.0
 GATE = 16.0
 """How many pixels the sign of a gate takes at the end of a fence."""
 CELLS, CELL, CELL_GAP = 3, 11.0, 4.0
-"""How many cells of a log are drawn as crossed out, their size and what is between them in pixels.
-"""
+"""How many cells of a log are drawn crossed out, their size, and pixels between them."""
 SHIELD = (6.0, 7.0)
 """Half of a shield's width and of its height in pixels."""
 SHIELD_ROOM = "\u2003"
@@ -82,9 +81,7 @@ def struck_cells(canvas: Canvas, px: float, y: float, color: str) -> None:
 
 
 def shield_in(canvas: Canvas, box: Box, color: str, size: float, name: str) -> None:
-    """A shield on the first line of words of that size in `box`, which begin with SHIELD_ROOM;
-    `name` is that of the shape.
-    """
+    """A shield on the first line of `box`, whose words begin with SHIELD_ROOM; `name` its shape."""
     px, y, scale = box.x0 + size * 0.52, box.y0 + size * LINE_HEIGHT / 2, size / 13.5
     left, right, top, low = px - 3.5 * scale, px + 3.5 * scale, y - 1.5 * scale, y + 0.5 * scale
     # The other way round than the outline: the bar is a hole.
@@ -117,9 +114,7 @@ class Band(NamedTuple):
 
 
 def _leader(canvas: Canvas, band: Band) -> None:
-    """Filled and outlined, or hatched as lost records are while it lacks committed ones; dotted in
-    orange while it recovers from an unclean election.
-    """
+    """Filled and outlined; hatched without committed records, dotted while recovering."""
     theme, lacks = canvas.theme, "lacks committed" in band.flags
     fill, color = (theme.lost, theme.gone) if lacks else (theme.leader, theme.band_edge)
     canvas.rect(*band[:4], fill, line={"color": color, "width": 2 if lacks else 1.5})
@@ -260,17 +255,13 @@ def _refusal(canvas: Canvas, px: float, y: float, color: str, *, guarded: bool) 
 HATCH = 6
 """Pixels between the lines of a hatch."""
 HATCHES: tuple[tuple[bool, ...], ...] = ((), (False,), (True,), (False, True))
-"""By the place of a leader epoch among those of its run, over and over: which lines of its hatch
-fall.
-"""
+"""By the place of a leader epoch among its run's: which lines of its hatch fall, over and over."""
 
 
 def log_cell(
     canvas: Canvas, box: Box, cell: LogCell, number: int, *, is_read: bool = False, **more: Any
 ) -> str:
-    """A cell without words, of the leader epoch with that number; dashed if it was only read.
-    Returns the colour of words.
-    """
+    """A cell of that leader epoch, dashed if only read. Returns the colour of its words."""
     fill, edge, words = log_colors(canvas.theme, cell)
     ends, y = (canvas.at(box.x0), canvas.at(box.x1)), box.middle[1]
     line = {"color": edge, "width": 1.2, **({"dash": "3px,2px"} if is_read else {})}

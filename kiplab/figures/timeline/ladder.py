@@ -171,9 +171,7 @@ TALK, TILED = 14, 6
 
 
 def draw_rung(panel: Panel, differs: int) -> None:
-    """Everything below the head; `differs` is the x to mark as the first at which the run is not
-    like that of the first panel, if it is shown.
-    """
+    """All below the head; `differs` is the x where the run leaves the first panel's, if shown."""
     canvas, rows, lanes = panel.canvas, panel.rows, panel.lanes
     strips.draw_grid(panel)
     sheets.draw_folds(panel)
@@ -260,9 +258,7 @@ def _texts(message: MessageRow) -> tuple[str, ...]:
 
 
 def _answer(panel: Panel, message: MessageRow) -> None:
-    """On a plate over the line, right of the moment or left of it, else above the line; a refusal
-    never without its error.
-    """
+    """On a plate beside the moment, else above the line; a refusal never without its error."""
     canvas, size, x = panel.canvas, panel.canvas.sizes.text, message.x_arrived or 0
     refused = message.fate == "refused"
     color = canvas.theme.refused if refused else canvas.theme.message

@@ -81,9 +81,7 @@ def _free_lines(panel: Panel, lane: str) -> tuple[float, ...]:
 
 
 def _lefts(panel: Panel, mark: MarkRow, wide: float) -> Iterator[float]:
-    """Where words may begin: in the middle over the mark, right of it, left of it, and at the end
-    of its tile, which they do not run past.
-    """
+    """Where words may begin: over the mark, right or left of it, and at the end of its tile."""
     px, (low, high) = panel.canvas.px(mark.x), _tile(panel, mark)
     for left in (px - wide / 2, px + 9, px - 9 - wide, high - wide - 2):
         if low <= left and left + wide <= high and left < px + 12:
@@ -94,9 +92,7 @@ def _lefts(panel: Panel, mark: MarkRow, wide: float) -> Iterator[float]:
 
 
 def _tile(panel: Panel, mark: MarkRow) -> tuple[float, float]:
-    """From which pixel to which the process lives that a mark is about; of a picture that grows,
-    to the end of the axis.
-    """
+    """The pixels that a mark's process lives in; of a picture that grows, to the axis' end."""
     canvas, end = panel.canvas, panel.rows.meta.end
     for x0, x1 in uptimes(panel.spans(mark.lane, "uptime")):
         if x0 <= mark.x <= x1:

@@ -149,9 +149,7 @@ class Panel(NamedTuple):
         return (m for m in self.rows.marks if m.kind in kinds and self.is_shown(m.partition))
 
     def shows(self, message: columns.MessageRow) -> bool:
-        """Whether a message belongs here; a control request for an earlier incarnation does
-        whatever it is about.
-        """
+        """Whether a message belongs here; for an earlier incarnation, whatever it is about."""
         return message.earlier_life or self.is_shown(message.partition)
 
     def is_controller(self, broker: str, x: int) -> bool:

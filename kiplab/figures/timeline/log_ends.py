@@ -139,9 +139,7 @@ def _draw_lines(panel: Panel, logs: dict[str, list[Uptime]]) -> None:
 def draw_line(
     canvas: Canvas, incarnation: Uptime, ends: tuple[float, float], scale: tuple[int, int]
 ) -> None:
-    """Stepped, from `ends[0]` for the lowest offset of the scale up to `ends[1]` for the highest;
-    filled up to the high watermark.
-    """
+    """Stepped, from `ends[0]` (lowest offset) to `ends[1]`, filled up to the high watermark."""
     (bottom, top), (low, high) = ends, scale
 
     def steps(offsets: Iterator[int]) -> str:

@@ -38,9 +38,7 @@ BLOCK_MIN, GAP, GUTTER = 190, 24, 18
 CELL, STEP, ABOVE = 16, 21, 14
 """Pixels: how high a cell is, from one log to the next, over the strip."""
 SAME_WEIGHT = 1.2
-"""How wide records of one leader epoch are drawn, however many: elsewhere it is 1 for one record,
-and half as much more for twice as many.
-"""
+"""How wide records of one epoch are at most: 1 for one record, half more for twice as many."""
 SIGNS = {"leader": "★", "down": "✕"}
 
 
@@ -103,9 +101,7 @@ class LogPlace(NamedTuple):
         self.canvas.text(self.canvas.at(px), y, text, color, **font)
 
     def label(self, px: float, y: float, texts: Sequence[str], color: str, bold: bool) -> None:
-        """The first of some words that fits, its lower edge at `y`: in the middle over `px`, or
-        beside that where the place ends.
-        """
+        """The first words that fit, lower edge at `y`: over `px`, or beside it at an end."""
         size = self.size
         text = first_fit(texts, (self.right - self.left - GUTTER) / (BOLD if bold else 1), size)
         wide = width_of(text, size, bold=bold)
@@ -154,9 +150,7 @@ def draw_strip(panel: Panel, runs: Sequence[Rows]) -> None:
 
 
 def _say_end(place: LogPlace, side: LogSide, top: float) -> None:
-    """Where the log ends, on a plate over the line of the leader's high watermark; and its own if
-    that is another.
-    """
+    """Where the log ends, on a plate, and its high watermark where the leader has another."""
     canvas, size, left = place.canvas, place.size, place.left + GUTTER
     texts = f"LEO {side.end}", end_words(side.end, side.mark)
     said = first_fit(texts[:: -1 if side.mark != place.block.mark else 1], place.right - left, size)
@@ -179,9 +173,7 @@ def _draw_mark(place: LogPlace, mark: int, ends: tuple[float, float]) -> None:
 def draw_logs(
     canvas: Canvas, runs: Sequence[Rows], partition: str, top: float, titles: Sequence[str] = ()
 ) -> float:
-    """The blocks from `top` on, run by run under their `titles`; returns where they end, which is
-    `top` where no log of any run is worth it.
-    """
+    """The blocks from `top` on, run by run under their `titles`; returns where they end."""
     for n, rows in enumerate(runs):
         blocks = log_blocks(rows, partition)
         if blocks:

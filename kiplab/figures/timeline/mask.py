@@ -24,9 +24,7 @@ _FROM = " from "
 
 
 class Lasting(NamedTuple):
-    """What a word is about: from moment `since` to `until`; `texts` are what may stand for the word
-    where there is less room, from long to short.
-    """
+    """What a word is about, from moment `since` to `until`; `texts` are shorter ones for it."""
 
     since: float
     until: float
@@ -61,9 +59,7 @@ def seen_until(step: int, unit: float) -> float:
 
 
 def placed(row: Sequence[Any], step: int, unit: float) -> tuple[float | None, str | None]:
-    """Where the word of a row stands at a step, None for nowhere, and what it says, None for what
-    it says in the whole picture.
-    """
+    """Where a row's word stands at a step (None: nowhere), and its text (None: the whole one's)."""
     start, x, *lasting = row
     if start > step:
         return None, None

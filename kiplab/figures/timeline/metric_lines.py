@@ -28,9 +28,7 @@ _WORD = re.compile("PerSec|[A-Z][a-z]*")
 
 
 class DrawnMetrics(NamedTuple):
-    """The metrics to draw. Where nobody named them, each has its place from the beginning, and
-    appears where `since` says that it first moves.
-    """
+    """The metrics to draw; where nobody named them, each appears when it first moves (`since`)."""
 
     names: tuple[str, ...]
     since: dict[str, int]

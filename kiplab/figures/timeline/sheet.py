@@ -88,9 +88,7 @@ def check_options(picture: str, options: Iterable[str], useless: Iterable[str]) 
 
 
 def axis_rows(runs: Sequence[Rows]) -> Rows:
-    """The axis' rows: of the run that got furthest, a line that is not applicable there in the
-    words of one in which it is.
-    """
+    """The axis' rows, of the longest run; a line that is not applicable there as another has it."""
     longest = max(runs, key=lambda run: run.meta.end)
     spoken = {m.x: m for run in reversed(runs) for m in run.moments if not m.was_left_out}
     moments = tuple(spoken.get(m.x, m) if m.was_left_out else m for m in longest.moments)
@@ -128,9 +126,7 @@ def draw_badge(canvas: Canvas) -> float:
 def draw_panel(
     canvas: Canvas, runs: Sequence[Rows], run: int, partition: str | None, top: float, title: str
 ) -> Panel:
-    """One of the runs of a picture, back to front; as roomy as all of them need, so that twins are
-    alike.
-    """
+    """One of a picture's runs, back to front, as roomy as all need, so that twins are alike."""
     rows, name = runs[run], followed_partition(partition, runs[run])
     tiled = any(map(tells_epochs, runs))
     planned = lanes(
@@ -170,9 +166,7 @@ def draw_panel(
 
 
 def _without_copies(runs: Sequence[Rows], partition: str) -> frozenset[str]:
-    """Lanes of brokers that have no copy of a partition: with ZooKeeper the controller lives on a
-    broker, which often has nothing else to do.
-    """
+    """Lanes of brokers without a copy of a partition: with ZooKeeper one is the controller's."""
     lanes = {broker_lane(id) for run in runs if has_zookeeper(run) for id in run.meta.brokers}
     playing = {s.lane for run in runs for s in run.spans if s.track == "role"}
     here = {s.lane for run in runs for s in run.spans if s.partition == partition}
@@ -203,9 +197,7 @@ def followed_partition(partition: str | None, *runs: Rows) -> str:
 
 
 def draw_mask(canvas: Canvas, top: float, bottom: float) -> None:
-    """The two shapes that `mask` moves, hidden: over all other shapes, under all words and
-    the boxes that some of them stand in.
-    """
+    """The two shapes that `mask` moves, hidden: over other shapes, under words and boxes."""
     end, theme = canvas.end, canvas.theme
     boxes = [s for s in canvas.shapes if s.get("name", "").startswith(BOXES)]
     canvas.shapes = [s for s in canvas.shapes if s not in boxes]

@@ -91,9 +91,7 @@ def draw_strips(panel: Panel) -> None:
 
 
 def _packed(panel: Panel, span: SpanRow, y: float, text: str) -> None:
-    """What found no room in its cell, smaller: past its end if nothing follows, and else … in its
-    place.
-    """
+    """What found no room in its cell: smaller, past its end if nothing follows, or … there."""
     canvas, size = panel.canvas, panel.canvas.sizes.small
     end = canvas.px(span.x1)
     if span.x1 == panel.rows.meta.end:
@@ -168,9 +166,7 @@ def _record_words(span: SpanRow) -> list[str]:
 def _centred(
     canvas: Canvas, ends: tuple[int, int], y: float, texts: Sequence[str], color: str, size: float
 ) -> str:
-    """The first of `texts` that fits in what lasts, in its middle, and which it is; nothing if none
-    does.
-    """
+    """The first of `texts` that fits in what lasts, in its middle; returns it, or nothing."""
     room = (ends[1] - ends[0]) * canvas.unit - (4 if size == canvas.sizes.text else 6)
     text = first_fit(texts, room, size)
     if text:

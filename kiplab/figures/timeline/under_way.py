@@ -17,9 +17,7 @@ from .places import places_of
 from .sheet import MARGIN, PictureOptions, draw_heading, draw_panel, followed_partition
 
 WITHOUT_CLIENTS = 2.0
-"""How low a picture is that is as low as can be read, and has no lanes of clients; the words of
-its axis stand on one row less.
-"""
+"""How low a picture without clients' lanes can be; the words of its axis take one row less."""
 
 
 def drawing_so_far(

@@ -1,6 +1,4 @@
-"""Picture (a): a run as lanes over its moments, or the same play under two sets of rules, one above
-the other on one x axis; and its logs alone.
-"""
+"""Picture (a): a run as lanes over its moments, alone or as a twin; and its logs alone."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -25,9 +23,7 @@ SEAM = 46
 
 
 def timeline_drawing(rows: Rows, **options: Any) -> Json:
-    """One run as plotly's data and layout; `timeline` makes a figure of them. Options, and errors,
-    are those of `sheet.PictureOptions`.
-    """
+    """One run as plotly's data and layout. Options and errors as of `sheet.PictureOptions`."""
     return _drawing((rows,), PictureOptions(**options), titles((rows,)))
 
 

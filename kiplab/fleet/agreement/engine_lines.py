@@ -48,9 +48,7 @@ def _sender(move: moves.Move) -> int:
 def _stale_joins(
     before: Cluster, after: Cluster, members: tuple[IsrMember, ...], behind: Collection[int]
 ) -> Iterator[BrokerId]:
-    """Members that the controller accepts although they are fenced, or another incarnation by
-    now.
-    """
+    """Members that the controller accepts although they are fenced or another incarnation now."""
     was, now = partition_in(before), partition_in(after)
     if now.partition_epoch == was.partition_epoch:
         return

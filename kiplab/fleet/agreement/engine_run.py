@@ -170,9 +170,7 @@ class EngineRun:
             {"cut": self._cut, "crash": self._crash, "bounce": self._bounce}[kind](event)
 
     def _fetch_once_more(self, b: int) -> None:
-        """Followers fetch without a pause, so their last fetch was just now: theirs, if they are
-        about to go, and their leader's word on them all, if it is.
-        """
+        """Followers fetched just now: their last word if they go, their leader's if it does."""
         leader = self._leader()
         for follower in self._followers(leader):
             if leader and b in (follower, leader) and self.engine.follows(follower):

@@ -18,29 +18,11 @@ from ..parameters.parameter_table import Parameters
 from ..parameters.years import SECONDS_PER_YEAR
 from ..statistics.block_means import Weights
 from ..statistics.event_rates import FoundRate
-from . import window_draws
-from .closed_forms import (
-    alone_share,
-    away_s,
-    met_by_another,
-    race_s,
-    replaced_share,
-    tail_lost_share,
-)
-from .forced_windows import (
-    BLOCKS,
-    LAST_REPLICA_LOSS,
-    SAMPLES,
-    STALE_JOIN,
-    DrawWindows,
-    forced_exposure,
-    rates_of_blocks,
-    weights_of,
-)
+from . import closed_forms, forced_windows, window_draws
 
 ALL_GONE = "all_replicas_gone"
 """The partition is offline then; it also is for other reasons, which a metric of its own counts."""
-OUTAGE_METRICS = (ALL_GONE, LAST_REPLICA_LOSS)
+OUTAGE_METRICS = (ALL_GONE, forced_windows.LAST_REPLICA_LOSS)
 _REPLICA_BITS = 48
 """Blocks have smaller numbers: each replica has uniform numbers of its own."""
 
@@ -56,9 +38,9 @@ def outage_rates(
     parameters: Parameters,
     *,
     seed: int,
-    blocks: int = BLOCKS,
-    samples: int = SAMPLES,
-    draw: DrawWindows = window_draws.real_draws,
+    blocks: int = forced_windows.BLOCKS,
+    samples: int = forced_windows.SAMPLES,
+    draw: forced_windows.DrawWindows = window_draws.real_draws,
 ) -> dict[str, FoundRate]:
     """How often all replicas of a partition are gone, and its records by that, per year.
 
@@ -66,7 +48,9 @@ def outage_rates(
     wait, for fewer than 30 blocks, MissingExtraError without numpy and scipy.
     """
     block_of = partial(outage_block, parameters, seed=seed, samples=samples, draw=draw)
-    return rates_of_blocks(block_of, blocks, forced_exposure(parameters, samples))
+    return forced_windows.rates_of_blocks(
+        block_of, blocks, forced_windows.forced_exposure(parameters, samples)
+    )
 
 
 def outage_block(
@@ -75,7 +59,7 @@ def outage_block(
     seed: int,
     block: int,
     samples: int,
-    draw: DrawWindows = window_draws.real_draws,
+    draw: forced_windows.DrawWindows = window_draws.real_draws,
 ) -> dict[str, Weights]:
     """The weights of one block, by metric; a function of its arguments alone.
 
@@ -101,8 +85,10 @@ def outage_block(
         weight, began = _one_after_another(parameters, replicas, planned)
         fatal = _fatal_share(parameters, replicas, began, planned)
         weights[ALL_GONE] = weights[ALL_GONE] + share * weight
-        weights[LAST_REPLICA_LOSS] = weights[LAST_REPLICA_LOSS] + share * weight * fatal
-    return {metric: weights_of(each) for metric, each in weights.items()}
+        weights[forced_windows.LAST_REPLICA_LOSS] = (
+            weights[forced_windows.LAST_REPLICA_LOSS] + share * weight * fatal
+        )
+    return {metric: forced_windows.weights_of(each) for metric, each in weights.items()}
 
 
 def _first_kinds(p: Parameters) -> tuple[tuple[float, bool], ...]:
@@ -142,9 +128,7 @@ def _lasts(p: Parameters, replica: _Replica, planned: bool) -> Any:
 
 
 def _fatal_share(p: Parameters, replicas: list[_Replica], began: list[Any], planned: bool) -> Any:
-    """That the last one's crash takes committed records with it: with the disk, or with a tail that
-    reaches back to when something was committed.
-    """
+    """That the last one's crash takes committed records: its disk, or a long enough tail."""
     from numpy import clip, where
 
     least = p.min_insync_replicas
@@ -160,17 +144,17 @@ def _fatal_share(p: Parameters, replicas: list[_Replica], began: list[Any], plan
     later = clip(1 - (since - noticed) / tail, 0, 1)
     after = 1.0 if least == 1 else leader * before + (1 - leader) * later
     fresh = where(since < noticed, before, after)
-    return replaced_share(p) + tail_lost_share(p) * fresh
+    return closed_forms.replaced_share(p) + closed_forms.tail_lost_share(p) * fresh
 
 
 def left_out(p: Parameters, metric: str) -> float:
     """How much a forced estimate of a metric may be off by, beside chance: the share that lacks the
     paths with one more crash than the shortest. It is computed, never tuned.
     """
-    if metric == STALE_JOIN:
+    if metric == forced_windows.STALE_JOIN:
         # No leader is stopped while a replica is out.
-        return alone_share(p) + met_by_another(p, race_s(p))
+        return closed_forms.alone_share(p) + closed_forms.met_by_another(p, closed_forms.race_s(p))
     if metric in OUTAGE_METRICS and p.replication_factor > 2:
         # Each of them is away for so long, and every time another may go once more.
-        return p.replication_factor * met_by_another(p, away_s(p))
-    return met_by_another(p, race_s(p))
+        return p.replication_factor * closed_forms.met_by_another(p, closed_forms.away_s(p))
+    return closed_forms.met_by_another(p, closed_forms.race_s(p))

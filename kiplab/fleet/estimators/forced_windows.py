@@ -24,18 +24,8 @@ from ..parameters.parameter_table import Parameters
 from ..parameters.years import SECONDS_PER_YEAR
 from ..statistics.block_means import Weights, weighed_rate
 from ..statistics.event_rates import FoundRate, NeverHappens
+from . import window_draws
 from .closed_forms import alone_share, expansions, lost_share, tail_lost_share
-from .window_draws import (
-    ASKED_DOWN,
-    ASKED_QUIETLY,
-    ASKED_UP,
-    COLUMNS,
-    CRASHED_DOWN,
-    CRASHED_UP,
-    WindowDraws,
-    real_draws,
-    uniforms,
-)
 
 STALE_JOIN, STALE_JOIN_AFTER_CRASH = "stale_join", "stale_join_after_crash"
 RACE_LOSS, LAST_REPLICA_LOSS = "race_loss", "last_replica_loss"
@@ -48,7 +38,7 @@ _SDS_SHORTER = 2.0
 """Where only a short restart can lead to a stale join, it is drawn so much shorter."""
 _REFUSED = "KIP-841 refuses the join while the broker is fenced, KIP-903 once it is back"
 
-DrawWindows = Callable[[Parameters, Any, float], WindowDraws]
+DrawWindows = Callable[[Parameters, Any, float], window_draws.WindowDraws]
 
 
 class _Window(msgspec.Struct, frozen=True):
@@ -66,7 +56,7 @@ def forced_rates(
     seed: int,
     blocks: int = BLOCKS,
     samples: int = SAMPLES,
-    draw: DrawWindows = real_draws,
+    draw: DrawWindows = window_draws.real_draws,
 ) -> dict[str, FoundRate]:
     """Stale joins (all, and those after a crash), race losses and losses of the last replica, per
     partition and year. Only what `METRICS` names; no cut, shock or failover of a controller.
@@ -106,7 +96,7 @@ def forced_block(
     seed: int,
     block: int,
     samples: int,
-    draw: DrawWindows = real_draws,
+    draw: DrawWindows = window_draws.real_draws,
 ) -> dict[str, Weights]:
     """The weights of one block, by metric; a function of its arguments alone.
 
@@ -117,7 +107,7 @@ def forced_block(
         replicas = f"{parameters.replication_factor} replicas with min.insync.replicas="
         problem = f"{replicas}{parameters.min_insync_replicas}"
         raise ValueError(f"{problem}: windows are forced for two replicas of which one suffices")
-    u = uniforms(seed, block, samples, COLUMNS)
+    u = window_draws.uniforms(seed, block, samples, window_draws.COLUMNS)
     plain, shorter = draw(parameters, u, 0.0), draw(parameters, u, _SDS_SHORTER)
     weights = dict.fromkeys(METRICS, 0 * u[:, 0])
     for draws, window in _windows(parameters, kips, plain, shorter, u):
@@ -129,9 +119,7 @@ def forced_block(
 
 
 def weights_of(each: Any) -> Weights:
-    """Of an array with one weight per sample: added one after another, as numpy's own sum depends
-    on how it is cut.
-    """
+    """Of one weight per sample, added one by one: numpy's sum depends on how it is cut."""
     from numpy import cumsum
 
     return Weights(
@@ -143,19 +131,23 @@ def weights_of(each: Any) -> Weights:
 
 
 def _windows(
-    p: Parameters, kips: frozenset[str], plain: WindowDraws, shorter: WindowDraws, u: Any
-) -> list[tuple[WindowDraws, _Window]]:
+    p: Parameters,
+    kips: frozenset[str],
+    plain: window_draws.WindowDraws,
+    shorter: window_draws.WindowDraws,
+    u: Any,
+) -> list[tuple[window_draws.WindowDraws, _Window]]:
     """Of both strata: joins while the follower is down, and once it is back and not caught up."""
     windows = []
     for share, mean in _strata(p):
         if "841" not in kips:
-            asked_uniforms, crashed = u[:, ASKED_DOWN], u[:, CRASHED_DOWN]
+            asked_uniforms, crashed = u[:, window_draws.ASKED_DOWN], u[:, window_draws.CRASHED_DOWN]
             ends = (plain.notice, plain.registered)
             windows.append(
                 (plain, _window(p, plain, ends, (share, mean), (asked_uniforms, crashed)))
             )
         if "903" not in kips:
-            asked_uniforms, crashed = u[:, ASKED_UP], u[:, CRASHED_UP]
+            asked_uniforms, crashed = u[:, window_draws.ASKED_UP], u[:, window_draws.CRASHED_UP]
             fenced = shorter.ready if "841" in kips else 0.0
             ends = (shorter.registered + fenced, shorter.stale_until)
             windows.append(
@@ -172,7 +164,7 @@ def _strata(p: Parameters) -> tuple[tuple[float, float], ...]:
 
 def _window(
     p: Parameters,
-    draws: WindowDraws,
+    draws: window_draws.WindowDraws,
     ends: tuple[Any, Any],
     stratum: tuple[float, float],
     u: tuple[Any, Any],
@@ -211,7 +203,7 @@ def _moment(p: Parameters, earlier: Any, expected: Any) -> Any:
     return left - (p.early_crash_factor - 1) * soon
 
 
-def _of_stops(p: Parameters, kips: frozenset[str], draws: WindowDraws) -> Any:
+def _of_stops(p: Parameters, kips: frozenset[str], draws: window_draws.WindowDraws) -> Any:
     """A leader that stops is asked for once more, and the request is read when it is gone.
 
     Every other planned restart is that of a leader.
@@ -227,7 +219,7 @@ def _of_stops(p: Parameters, kips: frozenset[str], draws: WindowDraws) -> Any:
     return rate * p.bounces_per_year / (p.bounces_per_year + p.crashes_per_year) / 2
 
 
-def _race(p: Parameters, draws: WindowDraws, window: _Window) -> Any:
+def _race(p: Parameters, draws: window_draws.WindowDraws, window: _Window) -> Any:
     """The leader goes while the stale one is in the ISR, which had lost records in its crash."""
     from numpy import expm1, maximum, minimum
 
@@ -248,7 +240,7 @@ def _race(p: Parameters, draws: WindowDraws, window: _Window) -> Any:
     return chance * lost_share(p) * window.weight
 
 
-def _alone(p: Parameters, draws: WindowDraws, u: Any) -> Any:
+def _alone(p: Parameters, draws: window_draws.WindowDraws, u: Any) -> Any:
     """The leader crashes, and loses records, while the follower is out of the ISR."""
     from numpy import expm1, log1p, maximum
 
@@ -260,7 +252,7 @@ def _alone(p: Parameters, draws: WindowDraws, u: Any) -> Any:
     chance = 0.0 * back
     for often, gone, held in away:
         for share, mean in _strata(p):
-            alone = gone + back - mean * log1p(-u[:, ASKED_QUIETLY])
+            alone = gone + back - mean * log1p(-u[:, window_draws.ASKED_QUIETLY])
             fatal = lost_share(p) * alone - tail_lost_share(p) * _harmless(p, held)
             goes = p.crashes_per_year * fatal / SECONDS_PER_YEAR
             chance = chance - often * share * expm1(-goes)

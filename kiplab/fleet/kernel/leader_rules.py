@@ -6,21 +6,11 @@ leaves them so (`replicate`). Sources and clauses stand with the engine's rules 
 (`protocol/replica`); here is what they come to for one partition.
 """
 
+from . import mirrored_guards as guard
 from . import set_words as word
 from .isr_digits import contains, size, with_member, without
 from .log_prefixes import commit_log, copy_log
 from .machine_code import inner
-from .mirrored_guards import (
-    FETCH_EPOCH,
-    LEADER_COMPARES,
-    LEADER_RECOVERS,
-    LEADER_REFUSES,
-    MAXIMAL_ISR,
-    SKIPS_FENCED,
-    SKIPS_LEAVING,
-    WITH_MIN_ISR,
-    WITHOUT_INELIGIBLE,
-)
 from .set_words import slot_at
 
 DELAY_TRIES = 4
@@ -44,7 +34,7 @@ def serves(s: list[int]) -> bool:
 @inner
 def refuses_all(s: list[int]) -> bool:
     """Whether the leader recovers and answers nobody meanwhile."""
-    both = LEADER_RECOVERS | LEADER_REFUSES
+    both = guard.LEADER_RECOVERS | guard.LEADER_REFUSES
     return s[word.RECOVERING] != 0 and s[word.GUARDS] & both == both
 
 
@@ -70,9 +60,7 @@ def traffic(s: list[int], w: list[int], now: int) -> None:
 
 @inner
 def replicate(s: list[int], w: list[int], delays: list[int], now: int) -> None:
-    """Whoever is level has what the leader has, and may be asked for. What the leader itself lacked
-    is settled: from now on its records are those that count.
-    """
+    """Whoever is level has what the leader has, and may be asked for."""
     if not serves(s):
         return
     x = s[word.OWNER]
@@ -84,7 +72,9 @@ def replicate(s: list[int], w: list[int], delays: list[int], now: int) -> None:
             copy_log(s, b, x)
             s[word.FAR + b] = s[word.LOG + x]
             s[word.LEVEL_AT + b] = now
-            s[word.FAR_EPOCH + b] = s[word.EPOCH + b] if s[word.GUARDS] & FETCH_EPOCH else word.NONE
+            s[word.FAR_EPOCH + b] = (
+                s[word.EPOCH + b] if s[word.GUARDS] & guard.FETCH_EPOCH else word.NONE
+            )
             s[word.FAR_LIFE + b] = s[word.EPOCH + b]
             s[word.STALE + b] = s[word.SHOCKED + b] = 0
     commit_more(s, w, now)
@@ -100,11 +90,11 @@ def replicate(s: list[int], w: list[int], delays: list[int], now: int) -> None:
 def commit_more(s: list[int], w: list[int], now: int) -> None:
     """The high watermark moves to the lowest end among those that count."""
     wanted = min(w[word.MIN_INSYNC], w[word.REPLICAS])
-    if s[word.GUARDS] & WITH_MIN_ISR and size(s[word.ISR]) < wanted:
+    if s[word.GUARDS] & guard.WITH_MIN_ISR and size(s[word.ISR]) < wanted:
         return
     x = s[word.OWNER]
     lowest = s[word.LOG + x]
-    pending = s[word.PENDING + x] if s[word.GUARDS] & MAXIMAL_ISR else 0
+    pending = s[word.PENDING + x] if s[word.GUARDS] & guard.MAXIMAL_ISR else 0
     for b in range(w[word.REPLICAS]):
         if b != x and s[word.FAR + b] < lowest:
             counts = contains(s[word.ISR], b) or contains(pending, b)
@@ -120,17 +110,17 @@ def commit_more(s: list[int], w: list[int], now: int) -> None:
 def _is_waited_for(s: list[int], w: list[int], b: int, now: int) -> bool:
     if now - s[word.LEVEL_AT + b] > w[word.LAG_US]:
         return False
-    return not s[word.GUARDS] & WITHOUT_INELIGIBLE or is_eligible(s, b)
+    return not s[word.GUARDS] & guard.WITHOUT_INELIGIBLE or is_eligible(s, b)
 
 
 @inner
 def is_eligible(s: list[int], b: int) -> bool:
     """Whether the leader may ask for a replica, as far as its metadata goes."""
-    if s[word.FENCED + b] and s[word.GUARDS] & SKIPS_FENCED:
+    if s[word.FENCED + b] and s[word.GUARDS] & guard.SKIPS_FENCED:
         return False
-    if s[word.LEAVING + b] and s[word.GUARDS] & SKIPS_LEAVING:
+    if s[word.LEAVING + b] and s[word.GUARDS] & guard.SKIPS_LEAVING:
         return False
-    if not s[word.GUARDS] & LEADER_COMPARES:
+    if not s[word.GUARDS] & guard.LEADER_COMPARES:
         return True
     if s[word.FENCED + b] or s[word.FAR_EPOCH + b] == word.NOT_FETCHED:
         return False
@@ -142,7 +132,7 @@ def _expand(s: list[int], delays: list[int], b: int, now: int) -> None:
     x = s[word.OWNER]
     if s[word.PENDING + x] or not is_eligible(s, b):
         return
-    if s[word.RECOVERING] and s[word.GUARDS] & LEADER_RECOVERS:
+    if s[word.RECOVERING] and s[word.GUARDS] & guard.LEADER_RECOVERS:
         return
     propose(s, delays, with_member(s[word.ISR], b), b, now)
 

@@ -15,7 +15,8 @@ from typing import Any, TypeVar, cast
 from ...machine.cache import sources_digest
 
 _KernelFunction = TypeVar("_KernelFunction", bound=Callable[..., Any])
-_OPTIONS = {"error_model": "numpy", "fastmath": False}
+_OPTIONS = {"_nrt": False, "error_model": "numpy", "fastmath": False}
+"""Nothing here makes an array: references to those given need no counting."""
 _NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """What only compiled code calls needs no way in from Python, which takes long to make."""
 

@@ -5,25 +5,12 @@ AlterPartition); here is what they come to for one partition. Metadata reach eve
 be reached with the event that wrote them.
 """
 
+from . import mirrored_guards as guard
 from . import set_words as word
 from .isr_digits import contains, is_within, size, with_member, without
 from .leader_rules import commit_more
 from .log_prefixes import begin_history, commit_log, has_committed
 from .machine_code import inner
-from .mirrored_guards import (
-    ACTIVE_LEADER,
-    EPOCHS_MATCH,
-    LEADER_EPOCH_IS,
-    LEADER_RECOVERS,
-    NOT_FENCED,
-    NOT_LEAVING,
-    PARTITION_EPOCH_IS,
-    REQUEST_EPOCH,
-    SENDER_LEADS,
-    SHRINK_KEEPS_EPOCH,
-    UNCLEAN_AGAIN,
-    UNCLEAN_BY_CONFIG,
-)
 from .set_words import tell
 
 BY_LEADER, BY_CONTROLLER = 0, 1
@@ -36,14 +23,16 @@ def _may_lead(s: list[int], b: int, removed: int, added: int) -> bool:
         return False
     if b == added:
         return True
-    return s[word.FENCED + b] == 0 and not (s[word.LEAVING + b] and s[word.GUARDS] & ACTIVE_LEADER)
+    return s[word.FENCED + b] == 0 and not (
+        s[word.LEAVING + b] and s[word.GUARDS] & guard.ACTIVE_LEADER
+    )
 
 
 @inner
 def _elected(s: list[int], w: list[int], isr: int, removed: int, added: int) -> int:
     """The leader, and whether the election was unclean: twice the replica, and one more if so."""
-    clean = not (s[word.RECOVERING] and s[word.GUARDS] & UNCLEAN_AGAIN)
-    unclean = w[word.UNCLEAN_ALLOWED] != 0 and s[word.GUARDS] & UNCLEAN_BY_CONFIG != 0
+    clean = not (s[word.RECOVERING] and s[word.GUARDS] & guard.UNCLEAN_AGAIN)
+    unclean = w[word.UNCLEAN_ALLOWED] != 0 and s[word.GUARDS] & guard.UNCLEAN_BY_CONFIG != 0
     x = s[word.LEADER]
     if x != word.NONE and contains(isr, x) and _may_lead(s, x, removed, added):
         return 2 * x
@@ -75,7 +64,9 @@ def change(
     led, was = s[word.LEADER], s[word.ISR]
     unclean = unclean if leader != led else 0
     written = with_member(0, leader) if unclean else isr if isr else was
-    bumps = leader != led or (not s[word.GUARDS] & SHRINK_KEEPS_EPOCH and not is_within(was, isr))
+    bumps = leader != led or (
+        not s[word.GUARDS] & guard.SHRINK_KEEPS_EPOCH and not is_within(was, isr)
+    )
     goal = 0 if cause == BY_LEADER else s[word.RECOVERING]
     if goal == s[word.RECOVERING] and unclean:
         goal = 1
@@ -153,7 +144,7 @@ def _begin_epoch(s: list[int], w: list[int], trace: list[int], x: int, now: int)
     for b in range(w[word.REPLICAS]):
         s[word.LEVEL_AT + b] = now if contains(s[word.ISR], b) else word.LONG_AGO
     s[word.RECOVERED_AT] = word.NEVER
-    if s[word.RECOVERING] and s[word.GUARDS] & LEADER_RECOVERS:
+    if s[word.RECOVERING] and s[word.GUARDS] & guard.LEADER_RECOVERS:
         s[word.RECOVERED_AT] = now + s[word.RECOVER_US + x]
     if has_committed(s, x):
         commit_more(s, w, now)
@@ -204,14 +195,17 @@ def alter_partition(s: list[int], w: list[int], trace: list[int], at: int, now: 
 def _first_refusal(s: list[int], at: int) -> int:
     """The bit of the guard that refuses, or 0."""
     on, sender = s[word.GUARDS], s[at + word.SENDER]
-    if on & REQUEST_EPOCH and s[word.REG_EPOCH + sender] != s[at + word.SENDER_EPOCH]:
-        return REQUEST_EPOCH
-    if on & LEADER_EPOCH_IS and s[at + word.ASKED_LEADER_EPOCH] != s[word.LEADER_EPOCH]:
-        return LEADER_EPOCH_IS
-    if on & SENDER_LEADS and sender != s[word.LEADER]:
-        return SENDER_LEADS
-    if on & PARTITION_EPOCH_IS and s[at + word.ASKED_PARTITION_EPOCH] != s[word.PARTITION_EPOCH]:
-        return PARTITION_EPOCH_IS
+    if on & guard.REQUEST_EPOCH and s[word.REG_EPOCH + sender] != s[at + word.SENDER_EPOCH]:
+        return guard.REQUEST_EPOCH
+    if on & guard.LEADER_EPOCH_IS and s[at + word.ASKED_LEADER_EPOCH] != s[word.LEADER_EPOCH]:
+        return guard.LEADER_EPOCH_IS
+    if on & guard.SENDER_LEADS and sender != s[word.LEADER]:
+        return guard.SENDER_LEADS
+    if (
+        on & guard.PARTITION_EPOCH_IS
+        and s[at + word.ASKED_PARTITION_EPOCH] != s[word.PARTITION_EPOCH]
+    ):
+        return guard.PARTITION_EPOCH_IS
     isr = s[at + word.ASKED_ISR]
     while isr:
         refusal = _ineligible(s, at, (isr & 7) - 1)
@@ -224,12 +218,12 @@ def _first_refusal(s: list[int], at: int) -> int:
 @inner
 def _ineligible(s: list[int], at: int, member: int) -> int:
     on, epoch = s[word.GUARDS], s[at + word.ASKED_EPOCHS + member]
-    if on & NOT_LEAVING and s[word.LEAVING + member]:
-        return NOT_LEAVING
-    if on & NOT_FENCED and s[word.FENCED + member]:
-        return NOT_FENCED
-    if on & EPOCHS_MATCH and epoch != word.NONE and epoch != s[word.REG_EPOCH + member]:
-        return EPOCHS_MATCH
+    if on & guard.NOT_LEAVING and s[word.LEAVING + member]:
+        return guard.NOT_LEAVING
+    if on & guard.NOT_FENCED and s[word.FENCED + member]:
+        return guard.NOT_FENCED
+    if on & guard.EPOCHS_MATCH and epoch != word.NONE and epoch != s[word.REG_EPOCH + member]:
+        return guard.EPOCHS_MATCH
     return 0
 
 

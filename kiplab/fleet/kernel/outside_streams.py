@@ -4,159 +4,94 @@ A stream's events have numbers, and every draw is a function of (seed, replicati
 and of that number: of what it is for. Clocks run on whether or not the broker is there to be hit.
 """
 
+from . import set_events as event
+from . import world_words as world
 from .leader_rules import DELAY_TRIES
 from .machine_code import fast, inner
 from .philox import philox
 from .quantile_tables import drawn
-from .set_events import (
-    AT,
-    BOUNCE,
-    BROKER,
-    CRASH,
-    CUT_OFF,
-    FATE,
-    KIND,
-    LAG_PHASE,
-    LASTS,
-    LEVEL_IN,
-    OUTAGE_BEGINS,
-    READY_IN,
-    RECOVER,
-    RESTART,
-    ROW,
-    SHOCK,
-    SHUTDOWN,
-)
 from .set_words import BROKERS, NEVER, REPLICAS
-from .world_words import (
-    BEAT_AGE,
-    BOUNCE_BOUND,
-    BOUNCES,
-    CATCHING_UP,
-    CLEAN_RESTART,
-    CLUSTER_SHOCKS,
-    CRASH_BOUND,
-    CRASH_RESTART,
-    CRASHES,
-    CUT_LASTS,
-    CUTS,
-    DISK_LOST_BELOW,
-    EARLY_CRASHES,
-    EARLY_WITHIN,
-    FAILOVERS,
-    FAST_REQUEST,
-    FLUSH_AGE,
-    GETTING_READY,
-    LEADER_RECOVERY,
-    LOOK_PHASE,
-    OUTAGE_BOUND,
-    OUTAGE_LASTS,
-    RACK_OF,
-    RACK_SHOCKS,
-    SHOCK_FATE_SHARED,
-    SHOCK_LOST_BELOW,
-    SLOW_BELOW,
-    SLOW_REQUEST,
-    STOPPING,
-    TAIL_LOST_BELOW,
-)
 
 (
     CLOCK, CLOCK_OF, STREAM_BROKER, NUMBER, DRAWN, DEPTH, IS_KNOWN, FLUSH_AT, BEAT_AT, EARLY_AT,
     LONGEST,
 ) = range(11)  # fmt: skip
 _WORDS, ROW_AT = 11, 15
-DELAYS_AT = ROW_AT + ROW
+DELAYS_AT = ROW_AT + event.ROW
 DELAYS = BROKERS * DELAY_TRIES
 STREAM = DELAYS_AT + DELAYS
 """Words of a stream. CLOCK is where its table stands, which also is its name in random keys;
 of its events NUMBER is the next, DRAWN how many have a time; LONGEST is how long an event of it
 lasts at most that meets no other, 0 where that is not known."""
-STREAMS = 6 * BROKERS + 1
+_OF_BROKERS = (
+    *(world.CRASHES, world.BOUNCES, world.CUTS),
+    *(world.RACK_SHOCKS, world.CLUSTER_SHOCKS, world.EARLY_CRASHES),
+)
+STREAMS = len(_OF_BROKERS) * BROKERS + 1
+Clocks = tuple[list[int], list[int], list[int]]
+"""The streams, the time of each one's next event, and that of the event after it."""
+Draws = tuple[list[int], list[int], int, int]
+"""What draws are functions of: the world, its tables, the seed, the replication."""
 _DETAILS, _SHARED, _FIRST_DELAYS, _DEEPER = 1, 4, 8, 32
 DEPTH_MAX = 8
 """Early crashes after early crashes after ..."""
 
 
 @inner
-def open_streams(
-    st: list[int],
-    times: list[int],
-    later: list[int],
-    w: list[int],
-    tables: list[int],
-    seed: int,
-    replication: int,
-) -> int:
+def open_streams(clocks: Clocks, draws: Draws) -> int:
     """Every stream of a replica set, with its first event; how many there are."""
-    count = 0
+    st, times, later = clocks
+    w, count = draws[0], 0
     for b in range(w[REPLICAS]):
-        for clock in (CRASHES, BOUNCES, CUTS, RACK_SHOCKS, CLUSTER_SHOCKS, EARLY_CRASHES):
+        for clock in _OF_BROKERS:
             if w[clock] < 0:
                 continue
             of = b
-            if clock == RACK_SHOCKS:
-                of = w[RACK_OF + b]
-            elif clock == CLUSTER_SHOCKS:
+            if clock == world.RACK_SHOCKS:
+                of = w[world.RACK_OF + b]
+            elif clock == world.CLUSTER_SHOCKS:
                 of = 0
             _open(st, w, count, clock, of, b)
             count += 1
-    if w[FAILOVERS] >= 0:
-        _open(st, w, count, FAILOVERS, 0, 0)
+    if w[world.FAILOVERS] >= 0:
+        _open(st, w, count, world.FAILOVERS, 0, 0)
         count += 1
     for i in range(count):
         times[i] = later[i] = 0
-        draw_next(st, times, later, i, w, tables, seed, replication)
-        draw_next(st, times, later, i, w, tables, seed, replication)
+        draw_next(clocks, i, draws)
+        draw_next(clocks, i, draws)
     return count
 
 
 @inner
 def _open(st: list[int], w: list[int], i: int, clock: int, of: int, b: int) -> None:
     at = i * STREAM
-    bound = w[BOUNCE_BOUND] if clock == BOUNCES else w[CRASH_BOUND]
-    if clock == CUTS:
+    bound = w[world.BOUNCE_BOUND] if clock == world.BOUNCES else w[world.CRASH_BOUND]
+    if clock == world.CUTS:
         bound = 0
-    elif clock == FAILOVERS:
-        bound = w[OUTAGE_BOUND]
+    elif clock == world.FAILOVERS:
+        bound = w[world.OUTAGE_BOUND]
     st[at + LONGEST] = bound
     st[at + CLOCK], st[at + CLOCK_OF], st[at + STREAM_BROKER] = clock, of, b
     st[at + NUMBER], st[at + DRAWN], st[at + DEPTH], st[at + IS_KNOWN] = -2, 0, 0, 0
 
 
 @fast
-def draw_next(
-    st: list[int],
-    times: list[int],
-    later: list[int],
-    i: int,
-    w: list[int],
-    tables: list[int],
-    seed: int,
-    replication: int,
-) -> None:
-    """The next event of a stream, and when the one after it comes; an early crash comes only after
-    another event.
-    """
-    if st[i * STREAM + CLOCK] == EARLY_CRASHES:
+def draw_next(clocks: Clocks, i: int, draws: Draws) -> None:
+    """The next event of a stream, and the one after it; an early crash follows another event."""
+    st, times, later = clocks
+    if st[i * STREAM + CLOCK] == world.EARLY_CRASHES:
         st[i * STREAM + IS_KNOWN] = 0
         times[i] = later[i] = NEVER
     else:
-        tick(st, times, later, i, w, tables, seed, replication)
+        tick(clocks, i, draws)
 
 
 @fast
-def tick(
-    st: list[int],
-    times: list[int],
-    later: list[int],
-    i: int,
-    w: list[int],
-    tables: list[int],
-    seed: int,
-    replication: int,
-) -> None:
+def tick(clocks: Clocks, i: int, draws: Draws) -> None:
     """The next event of a stream that has a clock of its own. Four draws come of one block."""
+    st, times, later = clocks
+    w, tables, seed, replication = draws
     at = i * STREAM
     st[at + IS_KNOWN] = 0
     st[at + NUMBER] += 1
@@ -173,24 +108,18 @@ def tick(
 @fast
 def rank_of(clock: int) -> int:
     """What kind of event a stream brings."""
-    if clock == BOUNCES:
-        return BOUNCE
-    if clock == CUTS:
-        return CUT_OFF
-    return OUTAGE_BEGINS if clock == FAILOVERS else CRASH
+    if clock == world.BOUNCES:
+        return event.BOUNCE
+    if clock == world.CUTS:
+        return event.CUT_OFF
+    return event.OUTAGE_BEGINS if clock == world.FAILOVERS else event.CRASH
 
 
 @inner
-def know(
-    st: list[int],
-    times: list[int],
-    i: int,
-    w: list[int],
-    tables: list[int],
-    seed: int,
-    replication: int,
-) -> None:
+def know(clocks: Clocks, i: int, draws: Draws) -> None:
     """Everything that follows from the next event of a stream, drawn once."""
+    st, times, _ = clocks
+    w, tables, seed, replication = draws
     at = i * STREAM
     if st[at + IS_KNOWN]:
         return
@@ -201,77 +130,76 @@ def know(
     one = philox(seed, replication, number, part, b, clock)
     two = philox(seed, replication, number, part + 1, b, clock)
     three = philox(seed, replication, number, part + 2, b, clock)
-    st[row + AT], st[row + KIND], st[row + BROKER] = now, rank, b
-    again = CLEAN_RESTART if rank == BOUNCE else CRASH_RESTART
-    st[row + RESTART] = 1 + drawn(tables, w[again], one[0])
-    st[row + READY_IN] = 1 + drawn(tables, w[GETTING_READY], one[1])
-    st[row + LEVEL_IN] = 1 + drawn(tables, w[CATCHING_UP], one[2])
-    st[row + LAG_PHASE] = drawn(tables, w[LOOK_PHASE], one[3])
-    st[row + SHOCK] = 1 if clock in (RACK_SHOCKS, CLUSTER_SHOCKS) else 0
-    st[row + FATE] = 0
-    if rank == CRASH:
+    st[row + event.AT], st[row + event.KIND], st[row + event.BROKER] = now, rank, b
+    again = world.CLEAN_RESTART if rank == event.BOUNCE else world.CRASH_RESTART
+    st[row + event.RESTART] = 1 + drawn(tables, w[again], one[0])
+    st[row + event.READY_IN] = 1 + drawn(tables, w[world.GETTING_READY], one[1])
+    st[row + event.LEVEL_IN] = 1 + drawn(tables, w[world.CATCHING_UP], one[2])
+    st[row + event.LAG_PHASE] = drawn(tables, w[world.LOOK_PHASE], one[3])
+    st[row + event.SHOCK] = 1 if clock in (world.RACK_SHOCKS, world.CLUSTER_SHOCKS) else 0
+    st[row + event.FATE] = 0
+    if rank == event.CRASH:
         fate = two[0]
-        if st[row + SHOCK] and w[SHOCK_FATE_SHARED]:
+        if st[row + event.SHOCK] and w[world.SHOCK_FATE_SHARED]:
             fate = philox(seed, replication, number, _SHARED, st[at + CLOCK_OF], clock)[0]
-        st[row + FATE] = _fate(w, st[row + SHOCK] != 0, fate)
-    st[row + SHUTDOWN] = 1 + drawn(tables, w[STOPPING], two[1])
-    lasts = OUTAGE_LASTS if rank == OUTAGE_BEGINS else CUT_LASTS
-    st[row + LASTS] = 1 + drawn(tables, w[lasts], two[2])
-    st[row + RECOVER] = 1 + drawn(tables, w[LEADER_RECOVERY], two[3])
+        st[row + event.FATE] = _fate(w, st[row + event.SHOCK] != 0, fate)
+    st[row + event.SHUTDOWN] = 1 + drawn(tables, w[world.STOPPING], two[1])
+    lasts = world.OUTAGE_LASTS if rank == event.OUTAGE_BEGINS else world.CUT_LASTS
+    st[row + event.LASTS] = 1 + drawn(tables, w[lasts], two[2])
+    st[row + event.RECOVER] = 1 + drawn(tables, w[world.LEADER_RECOVERY], two[3])
     st[at + FLUSH_AT] = st[at + BEAT_AT] = NEVER
-    if rank in (CRASH, CUT_OFF):
-        st[at + BEAT_AT] = now - drawn(tables, w[BEAT_AGE], three[0])
-    if st[row + FATE] == 1:
-        st[at + FLUSH_AT] = now - drawn(tables, w[FLUSH_AGE], three[1])
+    if rank in (event.CRASH, event.CUT_OFF):
+        st[at + BEAT_AT] = now - drawn(tables, w[world.BEAT_AGE], three[0])
+    if st[row + event.FATE] == 1:
+        st[at + FLUSH_AT] = now - drawn(tables, w[world.FLUSH_AGE], three[1])
     st[at + EARLY_AT] = _early(st, at, w, tables, three[3])
-    _know_delays(st, at, w, tables, seed, replication)
+    _know_delays(st, at, draws)
 
 
 @inner
 def _fate(w: list[int], is_shock: bool, word: int) -> int:
     if is_shock:
-        return 1 if word < w[SHOCK_LOST_BELOW] else 0
-    if word < w[DISK_LOST_BELOW]:
+        return 1 if word < w[world.SHOCK_LOST_BELOW] else 0
+    if word < w[world.DISK_LOST_BELOW]:
         return 2
-    return 1 if word < w[TAIL_LOST_BELOW] else 0
+    return 1 if word < w[world.TAIL_LOST_BELOW] else 0
 
 
 @inner
 def _early(st: list[int], at: int, w: list[int], tables: list[int], word: int) -> int:
     """When the broker crashes again, being just back; NEVER if it does not."""
     row = at + ROW_AT
-    if w[EARLY_WITHIN] == 0 or st[row + KIND] != CRASH or st[at + DEPTH] >= DEPTH_MAX:
+    may_be = w[world.EARLY_WITHIN] != 0 and st[row + event.KIND] == event.CRASH
+    if not may_be or st[at + DEPTH] >= DEPTH_MAX:
         return NEVER
-    after = 1 + drawn(tables, w[EARLY_CRASHES], word)
-    if after > w[EARLY_WITHIN]:
+    after = 1 + drawn(tables, w[world.EARLY_CRASHES], word)
+    if after > w[world.EARLY_WITHIN]:
         return NEVER
-    return st[row + AT] + st[row + RESTART] + after
+    return st[row + event.AT] + st[row + event.RESTART] + after
 
 
 @inner
-def _know_delays(
-    st: list[int], at: int, w: list[int], tables: list[int], seed: int, replication: int
-) -> None:
-    """How long requests on account of this event take, for every leader: all its partitions share
-    them.
-    """
+def _know_delays(st: list[int], at: int, draws: Draws) -> None:
+    """How long requests on account of this event take, by leader: all partitions share them."""
+    w, tables, seed, replication = draws
     clock, b, number = st[at + CLOCK], st[at + STREAM_BROKER], st[at + NUMBER]
     part = _FIRST_DELAYS + _DEEPER * st[at + DEPTH]
     for x in range(w[REPLICAS]):
         which = philox(seed, replication, number, part + 2 * x, b, clock)
         long = philox(seed, replication, number, part + 2 * x + 1, b, clock)
         for n in range(DELAY_TRIES):
-            table = SLOW_REQUEST if which[n] < w[SLOW_BELOW] else FAST_REQUEST
+            table = world.SLOW_REQUEST if which[n] < w[world.SLOW_BELOW] else world.FAST_REQUEST
             st[at + DELAYS_AT + x * DELAY_TRIES + n] = 1 + drawn(tables, w[table], long[n])
 
 
 @fast
-def is_slow(st: list[int], i: int, w: list[int], x: int, seed: int, replication: int) -> bool:
+def is_slow(st: list[int], i: int, x: int, draws: Draws) -> bool:
     """Whether the first request of leader `x` on account of the next event is a slow one."""
+    w, _, seed, replication = draws
     at = i * STREAM
     part = _FIRST_DELAYS + _DEEPER * st[at + DEPTH] + 2 * x
     which = philox(seed, replication, st[at + NUMBER], part, st[at + STREAM_BROKER], st[at + CLOCK])
-    return which[0] < w[SLOW_BELOW]
+    return which[0] < w[world.SLOW_BELOW]
 
 
 @inner
@@ -282,11 +210,11 @@ def crash_early(st: list[int], times: list[int], i: int, count: int) -> None:
         return
     for j in range(count):
         of = j * STREAM
-        if st[of + CLOCK] == EARLY_CRASHES and st[of + STREAM_BROKER] == st[at + STREAM_BROKER]:
+        is_same = st[of + STREAM_BROKER] == st[at + STREAM_BROKER]
+        if is_same and st[of + CLOCK] == world.EARLY_CRASHES:
             times[j] = st[at + EARLY_AT]
             # Named after what it follows from.
-            parent = st[at + NUMBER] if st[at + CLOCK] == EARLY_CRASHES else 0
             fresh = st[at + NUMBER] * 64 + st[at + CLOCK]
             st[of + DEPTH] = st[at + DEPTH] + 1
-            st[of + NUMBER] = parent if st[at + CLOCK] == EARLY_CRASHES else fresh
+            st[of + NUMBER] = st[at + NUMBER] if st[at + CLOCK] == world.EARLY_CRASHES else fresh
             st[of + IS_KNOWN] = 0

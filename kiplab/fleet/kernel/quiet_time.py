@@ -7,23 +7,13 @@ is what a partition-year costs: it keeps in variables what it counts, and asks w
 first.
 """
 
+from . import outside_streams as stream
+from . import set_events as event
+from . import world_words as world
 from .leader_rules import DELAY_TRIES
 from .machine_code import fast, inner
-from .outside_streams import (
-    CLOCK,
-    DELAYS_AT,
-    EARLY_AT,
-    LONGEST,
-    ROW_AT,
-    STREAM,
-    STREAM_BROKER,
-    draw_next,
-    is_slow,
-    know,
-)
-from .set_events import AT, BROKER, CRASH, KIND, LEVEL_IN, READY_IN, RESTART, SHUTDOWN
+from .outside_streams import Clocks, Draws, draw_next, is_slow, know
 from .set_words import NEVER, RETRY_US, SESSION_OVER_US
-from .world_words import BOUNCES, EARLY_WITHIN, FAILOVERS, FAST_IN_TIME, LOOK_BACK
 
 SKIPPED, LEADER_STOPPED, SEEN = range(3)
 QUIET_WORDS = 3
@@ -45,82 +35,73 @@ def first_two(times: list[int], count: int) -> tuple[int, int, int]:
 @inner
 def _is_over_at(st: list[int], w: list[int], i: int, leader: int) -> int:
     """By when everything that follows from an event alone is over, at the latest."""
-    row = i * STREAM + ROW_AT
-    now, kind, b = st[row + AT], st[row + KIND], st[row + BROKER]
-    back = max(st[row + READY_IN], st[row + LEVEL_IN])
-    if kind == CRASH:
-        gone = max(st[row + RESTART], w[SESSION_OVER_US]) + w[RETRY_US]
+    row = i * stream.STREAM + stream.ROW_AT
+    now, kind, b = st[row + event.AT], st[row + event.KIND], st[row + event.BROKER]
+    back = max(st[row + event.READY_IN], st[row + event.LEVEL_IN])
+    if kind == event.CRASH:
+        gone = max(st[row + event.RESTART], w[SESSION_OVER_US]) + w[RETRY_US]
     else:
-        gone = st[row + SHUTDOWN] + st[row + RESTART]
+        gone = st[row + event.SHUTDOWN] + st[row + event.RESTART]
     peer = leader if leader != b else 1 if b == 0 else 0
-    delays = i * STREAM + DELAYS_AT + peer * DELAY_TRIES
+    delays = i * stream.STREAM + stream.DELAYS_AT + peer * DELAY_TRIES
     return now + gone + back + max(st[delays], st[delays + 1])
 
 
 @inner
-def _is_over_in_time(
-    st: list[int],
-    times: list[int],
-    i: int,
-    leader: int,
-    before: int,
-    w: list[int],
-    tables: list[int],
-    seed: int,
-    replication: int,
-) -> bool:
+def _is_over_in_time(clocks: Clocks, i: int, leader: int, before: int, draws: Draws) -> bool:
     """Whether the event of a stream meets no other, by what is drawn for it."""
-    if times[i] >= before or st[i * STREAM + CLOCK] == FAILOVERS:
-        return times[i] + st[i * STREAM + LONGEST] < before
-    know(st, times, i, w, tables, seed, replication)
-    return st[i * STREAM + EARLY_AT] >= NEVER and _is_over_at(st, w, i, leader) < before
+    st, times, _ = clocks
+    if times[i] >= before or st[i * stream.STREAM + stream.CLOCK] == world.FAILOVERS:
+        return times[i] + st[i * stream.STREAM + stream.LONGEST] < before
+    know(clocks, i, draws)
+    crashes_early = st[i * stream.STREAM + stream.EARLY_AT] < NEVER
+    return not crashes_early and _is_over_at(st, draws[0], i, leader) < before
 
 
 @inner
 def quiet_time(
-    w: list[int],
-    tables: list[int],
-    st: list[int],
-    times: list[int],
-    later: list[int],
+    clocks: Clocks,
+    draws: Draws,
     quiet: list[int],
     count: int,
     horizon: int,
     leader: int,
     again: bool,
-    seed: int,
-    replication: int,
 ) -> int:
     """Over all events that meet no other, up to the first that may; who leads then.
 
     `again` is whether a leader that stops is let into the ISR once more somewhere: then it has to
     be so before it is gone.
     """
-    skipped, stopped, seen, looks = 0, 0, 0, w[EARLY_WITHIN] != 0
-    look_back, in_time = w[LOOK_BACK], w[FAST_IN_TIME] != 0
+    st, times, later = clocks
+    w = draws[0]
+    skipped, stopped, seen, looks = 0, 0, 0, w[world.EARLY_WITHIN] != 0
+    look_back, in_time = w[world.LOOK_BACK], w[world.FAST_IN_TIME] != 0
     while True:
         i, now, other = first_two(times, count)
-        at = i * STREAM
-        longest, b, clock = st[at + LONGEST], st[at + STREAM_BROKER], st[at + CLOCK]
+        at = i * stream.STREAM
+        longest, b, clock = (
+            st[at + stream.LONGEST],
+            st[at + stream.STREAM_BROKER],
+            st[at + stream.CLOCK],
+        )
         if longest == 0:
             break
-        stops = clock == BOUNCES and b == leader
+        stops = clock == world.BOUNCES and b == leader
         if stops and again:
             peer = 1 if leader == 0 else 0
-            if not in_time or is_slow(st, i, w, peer, seed, replication):
+            if not in_time or is_slow(st, i, peer, draws):
                 break
         before = min(other, later[i], horizon) - look_back
         crowded = looks or now + longest >= before
-        if crowded and not _is_over_in_time(
-            st, times, i, leader, before, w, tables, seed, replication
-        ):
+        if crowded and not _is_over_in_time(clocks, i, leader, before, draws):
             break
-        met = clock != FAILOVERS
+        met = clock != world.FAILOVERS
         skipped += met
         stopped += stops
         seen += 1
         if met and b == leader:
             leader = 1 if b == 0 else 0
-        draw_next(st, times, later, i, w, tables, seed, replication)
+        draw_next(clocks, i, draws)
     quiet[SKIPPED], quiet[LEADER_STOPPED], quiet[SEEN] = skipped, stopped, seen
     return leader

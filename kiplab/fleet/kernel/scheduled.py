@@ -2,20 +2,10 @@
 
 from collections.abc import Callable
 
+from . import set_events as event
 from .leader_rules import DELAY_TRIES
 from .machine_code import inner, root
-from .set_events import (
-    AT,
-    BROKER,
-    CUT_OFF,
-    KIND,
-    OUTAGE_BEGINS,
-    RANKS,
-    ROW,
-    at_rest,
-    happen,
-    run_until,
-)
+from .set_events import at_rest, happen, run_until
 from .set_words import BROKERS, CONTACT, REPLICAS, STEPS
 
 DELAYS = BROKERS * DELAY_TRIES
@@ -49,13 +39,14 @@ def _made(version: int) -> PlayOut:
         at_rest(s, w, leader, FIRST_MOMENT)
         for b in range(w[REPLICAS]):
             s[CONTACT + b] = 0
-        for row in range(len(rows) // ROW):
-            at, kind, b = rows[row * ROW + AT], rows[row * ROW + KIND], rows[row * ROW + BROKER]
+        for n in range(len(rows) // event.ROW):
+            row = n * event.ROW
+            at, kind, b = rows[row + event.AT], rows[row + event.KIND], rows[row + event.BROKER]
             run_until(s, w, trace, broker_delays, at, kind, b)
-            if kind >= CUT_OFF and kind != OUTAGE_BEGINS:
-                _learn(delays, broker_delays, row, b)
-            happen(s, w, trace, broker_delays, rows, row * ROW)
-        run_until(s, w, trace, broker_delays, end, RANKS, 0)
+            if kind >= event.CUT_OFF and kind != event.OUTAGE_BEGINS:
+                _learn(delays, broker_delays, n, b)
+            happen(s, w, trace, broker_delays, rows, row)
+        run_until(s, w, trace, broker_delays, end, event.RANKS, 0)
         # The digest of the sources is in the closure: a kernel that is kept is this one.
         s[STEPS] += 0 * version
 

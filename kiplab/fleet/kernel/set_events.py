@@ -241,19 +241,13 @@ def at_rest(s: list[int], w: list[int], leader: int, now: int) -> None:
     s[word.ISR] = 0
     for b in range(w[word.REPLICAS]):
         s[word.ISR] = with_member(s[word.ISR], b)
-        s[word.UP + b], s[word.PHASE + b], s[word.LEVEL + b], s[word.FENCED + b] = (
-            1,
-            word.RUNNING,
-            1,
-            0,
-        )
+        s[word.UP + b], s[word.LEVEL + b], s[word.FENCED + b] = 1, 1, 0
+        s[word.PHASE + b] = word.RUNNING
         s[word.LEAVES_SINCE + b], s[word.LIFE + b] = word.NONE, 1
         s[word.EPOCH + b] = s[word.REG_EPOCH + b] = s[word.FAR_LIFE + b] = b + 1
         s[word.FAR_EPOCH + b] = b + 1 if s[word.GUARDS] & FETCH_EPOCH else word.NONE
-        s[word.LOG + b] = s[word.FAR + b] = s[word.KNOWN_MARK + b] = s[word.FLUSHED + b] = s[
-            word.CHECKPOINT + b
-        ] = now
-        s[word.LEVEL_AT + b] = s[word.CONTACT + b] = now
+        s[word.LOG + b] = s[word.FAR + b] = s[word.KNOWN_MARK + b] = s[word.FLUSHED + b] = now
+        s[word.CHECKPOINT + b] = s[word.LEVEL_AT + b] = s[word.CONTACT + b] = now
         for timer in range(_TIMERS):
             s[_FIRST_TIMER + word.BROKERS * timer + b] = word.NEVER
     s[word.NEXT_EPOCH] = word.BROKERS + 1

@@ -82,8 +82,8 @@ def simulate(
     words = compiled_world(world)
     fast = compiled and has_compiler()
     states = _rows(len(masks), fast)
-    arguments = [n if fast else _listed(n) for n in (words.numbers, words.tables)]
-    room = [_room(n, fast) for n in _ROOM]
+    numbers = tuple(n if fast else _listed(n) for n in (words.numbers, words.tables))
+    clocks, room = (tuple(_room(n, fast) for n in sizes) for sizes in (_CLOCKS, _ROOM))
     for v, mask in enumerate(masks):
         states[v][word.GUARDS] = mask
     run = live if fast else plain(live)
@@ -92,8 +92,8 @@ def simulate(
     for start in range(first, last, _AT_ONCE):
         end = min(start + _AT_ONCE, last)
         table = _room((end - start) * len(masks) * COUNTED, fast)
-        span = (seed, start, end, horizon_us, int(skips))
-        events += int(run(states, len(masks), *arguments, *room, table, *span))
+        span = (seed, (start, end), horizon_us, skips)
+        events += int(run(states, numbers, clocks, room, table, *span))
         rows += _listed(table)
     counted = [rows[at : at + COUNTED] for at in range(0, len(rows), COUNTED)]
     return Counts(
@@ -109,18 +109,9 @@ def simulate(
     )
 
 
-_ROOM = (
-    *(
-        STREAMS * STREAM,
-        STREAMS,
-        STREAMS,
-        word.BROKERS * DELAYS,
-        ROW,
-        QUIET_WORDS,
-        1 + word.TOLD_WORDS,
-    ),
-)
-"""Streams, their next two times, delays, one event, quiet time, a trace that nobody writes."""
+_CLOCKS = STREAMS * STREAM, STREAMS, STREAMS
+_ROOM = word.BROKERS * DELAYS, ROW, QUIET_WORDS, 1 + word.TOLD_WORDS
+"""Words of each part of Clocks and of Scratch; nobody writes that trace."""
 _AT_ONCE = 100
 """So many replications are run before Python looks whether it was interrupted."""
 

@@ -6,91 +6,52 @@ meets nothing is passed over (`quiet_time`). Both ways give the same numbers.
 
 from collections.abc import Callable
 
+from . import outside_streams as stream
+from . import set_events as event
+from . import set_words as word
+from . import world_words as world
 from .machine_code import fast, inner, root
 from .metadata_rules import account
 from .mirrored_guards import NOT_LEAVING, SKIPS_LEAVING
-from .outside_streams import (
-    BEAT_AT,
-    CLOCK,
-    DELAYS,
-    DELAYS_AT,
-    FLUSH_AT,
-    IS_KNOWN,
-    ROW_AT,
-    STREAM,
-    STREAM_BROKER,
-    crash_early,
-    draw_next,
-    know,
-    open_streams,
-    rank_of,
-)
+from .outside_streams import Clocks, Draws, crash_early, draw_next, know, open_streams, rank_of
 from .quiet_time import LEADER_STOPPED, SEEN, SKIPPED, first_two, quiet_time
 from .scheduled import FIRST_MOMENT
-from .set_events import (
-    AT,
-    BEAT,
-    BROKER,
-    FLUSH,
-    KIND,
-    OUTAGE_BEGINS,
-    RANKS,
-    at_rest,
-    happen,
-    is_at_rest,
-    run_until,
-)
-from .set_words import (
-    CHECKS,
-    COUNTS,
-    EXPANSIONS,
-    GUARDS,
-    INCIDENTS,
-    LEADER,
-    NEVER,
-    REFUSED,
-    STATE_WORDS,
-    TRACE,
-)
-from .world_words import EARLY_CRASHES, EARLY_WITHIN, LOOK_BACK
+from .set_events import at_rest, happen, is_at_rest, run_until
 
-METRICS, COUNTED = REFUSED - COUNTS + 1, CHECKS - COUNTS + 1
+METRICS, COUNTED = word.REFUSED - word.COUNTS + 1, word.CHECKS - word.COUNTS + 1
 """Numbers in a row of the table: the metrics, and behind them STEPS and CHECKS."""
+States = list[list[int]]
+"""The state of each feature set."""
+Scratch = tuple[list[int], list[int], list[int], list[int]]
+"""What is written to: delays of each broker, one event, quiet time, a trace."""
 _NO_EVENT = -1
 
 
 @inner
-def know_all(
-    st: list[int],
-    times: list[int],
-    count: int,
-    w: list[int],
-    tables: list[int],
-    seed: int,
-    replication: int,
-) -> None:
+def know_all(clocks: Clocks, count: int, draws: Draws) -> None:
     """What follows from the next event of each stream of which a part may come first."""
-    soon = first_two(times, count)[1] + w[LOOK_BACK]
+    times = clocks[1]
+    soon = first_two(times, count)[1] + draws[0][world.LOOK_BACK]
     for j in range(count):
         if times[j] <= soon:
-            know(st, times, j, w, tables, seed, replication)
+            know(clocks, j, draws)
 
 
 @inner
 def next_part(st: list[int], times: list[int], count: int) -> tuple[int, int, int]:
     """The stream, the time and the rank of what comes first: an event, or what precedes one."""
-    best, best_at, best_rank, best_b = _NO_EVENT, NEVER, RANKS, 0
+    best, best_at, best_rank, best_b = _NO_EVENT, word.NEVER, event.RANKS, 0
     for i in range(count):
-        at = i * STREAM
-        if not st[at + IS_KNOWN]:
+        at = i * stream.STREAM
+        if not st[at + stream.IS_KNOWN]:
             continue
-        b = st[at + STREAM_BROKER]
+        b = st[at + stream.STREAM_BROKER]
         for part in range(3):
-            when, rank = times[i], rank_of(st[at + CLOCK])
+            when, rank = times[i], rank_of(st[at + stream.CLOCK])
             if part == 0:
-                when, rank = st[at + FLUSH_AT], FLUSH
+                when, rank = st[at + stream.FLUSH_AT], event.FLUSH
             elif part == 1:
-                when, rank = st[at + BEAT_AT], BEAT
+                when, rank = st[at + stream.BEAT_AT], event.BEAT
             earlier = when < best_at or (when == best_at and rank < best_rank)
             if earlier or (when == best_at and rank == best_rank and b < best_b):
                 best, best_at, best_rank, best_b = i, when, rank, b
@@ -104,186 +65,135 @@ def _rejoins(on: int) -> bool:
 
 
 @inner
-def _add_quiet(states: list[list[int]], sets: int, quiet: list[int], leader: int) -> None:
+def _add_quiet(states: States, quiet: list[int], leader: int) -> None:
     """What the incidents of quiet time come to."""
-    for v in range(sets):
-        s = states[v]
-        s[INCIDENTS] += quiet[SKIPPED]
-        s[EXPANSIONS] += quiet[SKIPPED]
-        s[LEADER] = leader
-        if _rejoins(s[GUARDS]):
-            s[EXPANSIONS] += quiet[LEADER_STOPPED]
+    for s in states:
+        s[word.INCIDENTS] += quiet[SKIPPED]
+        s[word.EXPANSIONS] += quiet[SKIPPED]
+        s[word.LEADER] = leader
+        if _rejoins(s[word.GUARDS]):
+            s[word.EXPANSIONS] += quiet[LEADER_STOPPED]
 
 
 @inner
-def _leads_everywhere(states: list[list[int]], sets: int) -> int:
+def _leads_everywhere(states: States) -> int:
     """The leader in all feature sets; -1 where they differ."""
-    leader = states[0][LEADER]
-    for v in range(1, sets):
-        if states[v][LEADER] != leader:
+    leader = states[0][word.LEADER]
+    for s in states:
+        if s[word.LEADER] != leader:
             return _NO_EVENT
     return leader
 
 
 @inner
-def _any_rejoins(states: list[list[int]], sets: int) -> bool:
+def _any_rejoins(states: States) -> bool:
     rejoins = 0
-    for v in range(sets):
-        rejoins += _rejoins(states[v][GUARDS])
+    for s in states:
+        rejoins += _rejoins(s[word.GUARDS])
     return rejoins != 0
 
 
 @inner
-def _all_rest(states: list[list[int]], sets: int, w: list[int]) -> bool:
+def _all_rest(states: States, w: list[int]) -> bool:
     at_rest_in = 0
-    for v in range(sets):
-        at_rest_in += is_at_rest(states[v], w)
-    return at_rest_in == sets
+    for s in states:
+        at_rest_in += is_at_rest(s, w)
+    return at_rest_in == len(states)
 
 
 @inner
-def _run_all(
-    states: list[list[int]],
-    sets: int,
-    w: list[int],
-    trace: list[int],
-    broker_delays: list[int],
-    at: int,
-    rank: int,
-    b: int,
-) -> None:
-    for v in range(sets):
-        run_until(states[v], w, trace, broker_delays, at, rank, b)
+def _run_all(states: States, w: list[int], scratch: Scratch, at: int, rank: int, b: int) -> None:
+    for s in states:
+        run_until(s, w, scratch[3], scratch[0], at, rank, b)
 
 
 @inner
-def _happen_all(
-    states: list[list[int]],
-    sets: int,
-    w: list[int],
-    trace: list[int],
-    broker_delays: list[int],
-    rows: list[int],
-    row: int,
-) -> None:
-    for v in range(sets):
-        happen(states[v], w, trace, broker_delays, rows, row)
+def _happen_all(states: States, w: list[int], scratch: Scratch, rows: list[int], row: int) -> None:
+    for s in states:
+        happen(s, w, scratch[3], scratch[0], rows, row)
 
 
 @inner
 def _one_part(
-    states: list[list[int]],
-    sets: int,
-    w: list[int],
-    trace: list[int],
-    broker_delays: list[int],
-    st: list[int],
-    part: list[int],
-    i: int,
-    at: int,
-    rank: int,
+    states: States, w: list[int], scratch: Scratch, st: list[int], i: int, at: int, rank: int
 ) -> bool:
     """Let an event happen, or what precedes one; whether it was the event itself."""
-    stream = i * STREAM
-    b = st[stream + STREAM_BROKER]
-    _run_all(states, sets, w, trace, broker_delays, at, rank, b)
-    if rank in (FLUSH, BEAT):
-        part[AT], part[KIND], part[BROKER] = at, rank, b
-        st[stream + (FLUSH_AT if rank == FLUSH else BEAT_AT)] = NEVER
-        _happen_all(states, sets, w, trace, broker_delays, part, 0)
+    start, (broker_delays, part, _, _) = i * stream.STREAM, scratch
+    b = st[start + stream.STREAM_BROKER]
+    _run_all(states, w, scratch, at, rank, b)
+    if rank in (event.FLUSH, event.BEAT):
+        part[event.AT], part[event.KIND], part[event.BROKER] = at, rank, b
+        st[start + (stream.FLUSH_AT if rank == event.FLUSH else stream.BEAT_AT)] = word.NEVER
+        _happen_all(states, w, scratch, part, 0)
         return False
-    if rank != OUTAGE_BEGINS:
-        for n in range(DELAYS):
-            broker_delays[b * DELAYS + n] = st[stream + DELAYS_AT + n]
-    _happen_all(states, sets, w, trace, broker_delays, st, stream + ROW_AT)
+    if rank != event.OUTAGE_BEGINS:
+        for n in range(stream.DELAYS):
+            broker_delays[b * stream.DELAYS + n] = st[start + stream.DELAYS_AT + n]
+    _happen_all(states, w, scratch, st, start + stream.ROW_AT)
     return True
 
 
 @inner
-def _begin(states: list[list[int]], sets: int) -> None:
-    for v in range(sets):
-        s = states[v]
-        for word in range(STATE_WORDS):
-            if word != GUARDS and word != TRACE:
-                s[word] = 0
+def _begin(states: States) -> None:
+    for s in states:
+        for at in range(word.STATE_WORDS):
+            if at != word.GUARDS and at != word.TRACE:
+                s[at] = 0
 
 
 @fast
-def consume(
-    st: list[int],
-    times: list[int],
-    later: list[int],
-    i: int,
-    count: int,
-    w: list[int],
-    tables: list[int],
-    seed: int,
-    replication: int,
-) -> None:
+def consume(clocks: Clocks, i: int, count: int, draws: Draws) -> None:
     """The event of a stream has been; its next one, and an early crash, are planned."""
-    if w[EARLY_WITHIN] == 0:
-        draw_next(st, times, later, i, w, tables, seed, replication)
-    elif st[i * STREAM + CLOCK] == EARLY_CRASHES:
-        draw_next(st, times, later, i, w, tables, seed, replication)
+    st, times, _ = clocks
+    if draws[0][world.EARLY_WITHIN] == 0:
+        draw_next(clocks, i, draws)
+    elif st[i * stream.STREAM + stream.CLOCK] == world.EARLY_CRASHES:
+        draw_next(clocks, i, draws)
         crash_early(st, times, i, count)
     else:
         crash_early(st, times, i, count)
-        draw_next(st, times, later, i, w, tables, seed, replication)
+        draw_next(clocks, i, draws)
 
 
 @inner
 def _life(
-    states: list[list[int]],
-    sets: int,
-    w: list[int],
-    tables: list[int],
-    st: list[int],
-    times: list[int],
-    later: list[int],
-    broker_delays: list[int],
-    part: list[int],
-    quiet: list[int],
-    trace: list[int],
-    seed: int,
-    replication: int,
-    horizon: int,
-    skips: bool,
+    states: States, clocks: Clocks, draws: Draws, scratch: Scratch, horizon: int, skips: bool
 ) -> int:
     """One replication, in all feature sets; how many events came from outside."""
-    count = open_streams(st, times, later, w, tables, seed, replication)
-    _begin(states, sets)
-    is_quiet, last, events, again = True, 0, 0, _any_rejoins(states, sets)
+    st, times, _ = clocks
+    w, quiet = draws[0], scratch[2]
+    count = open_streams(clocks, draws)
+    _begin(states)
+    is_quiet, last, events, again = True, 0, 0, _any_rejoins(states)
     while True:
-        leader = _leads_everywhere(states, sets)
+        leader = _leads_everywhere(states)
         if is_quiet and skips and leader != _NO_EVENT:
-            leader = quiet_time(
-                w, tables, st, times, later, quiet, count, horizon, leader, again, seed, replication
-            )
-            _add_quiet(states, sets, quiet, leader)
+            leader = quiet_time(clocks, draws, quiet, count, horizon, leader, again)
+            _add_quiet(states, quiet, leader)
             events += quiet[SEEN]
         first = first_two(times, count)[1]
         if first >= horizon:
             break
-        know_all(st, times, count, w, tables, seed, replication)
+        know_all(clocks, count, draws)
         j, at, rank = next_part(st, times, count)
         if is_quiet:
-            for v in range(sets):
-                at_rest(states[v], w, states[v][LEADER], max(at, FIRST_MOMENT))
+            for s in states:
+                at_rest(s, w, s[word.LEADER], max(at, FIRST_MOMENT))
             is_quiet = False
-        elif first - w[LOOK_BACK] > last:
-            _run_all(states, sets, w, trace, broker_delays, first - w[LOOK_BACK], 0, 0)
-            last = first - w[LOOK_BACK]
-            if skips and _all_rest(states, sets, w):
+        elif first - w[world.LOOK_BACK] > last:
+            _run_all(states, w, scratch, first - w[world.LOOK_BACK], 0, 0)
+            last = first - w[world.LOOK_BACK]
+            if skips and _all_rest(states, w):
                 is_quiet = True
                 continue
         last = at
-        if _one_part(states, sets, w, trace, broker_delays, st, part, j, at, rank):
-            consume(st, times, later, j, count, w, tables, seed, replication)
+        if _one_part(states, w, scratch, st, j, at, rank):
+            consume(clocks, j, count, draws)
             events += 1
     if not is_quiet:
-        _run_all(states, sets, w, trace, broker_delays, horizon, RANKS, 0)
-        for v in range(sets):
-            account(states[v], w, horizon)
+        _run_all(states, w, scratch, horizon, event.RANKS, 0)
+        for s in states:
+            account(s, w, horizon)
     return events
 
 
@@ -292,46 +202,23 @@ Live = Callable[..., int]
 
 def _made(version: int) -> Live:
     def live(
-        states: list[list[int]],
-        sets: int,
-        w: list[int],
-        tables: list[int],
-        st: list[int],
-        times: list[int],
-        later: list[int],
-        broker_delays: list[int],
-        part: list[int],
-        quiet: list[int],
-        trace: list[int],
+        states: States,
+        world_words: tuple[list[int], list[int]],
+        clocks: Clocks,
+        scratch: Scratch,
         table: list[int],
         seed: int,
-        first: int,
-        last: int,
+        replications: tuple[int, int],
         horizon: int,
-        skips: int,
+        skips: bool,
     ) -> int:
         events, at = 0, 0
-        for replication in range(first, last):
-            events += _life(
-                states,
-                sets,
-                w,
-                tables,
-                st,
-                times,
-                later,
-                broker_delays,
-                part,
-                quiet,
-                trace,
-                seed,
-                replication,
-                horizon,
-                skips != 0,
-            )
-            for v in range(sets):
+        for replication in range(replications[0], replications[1]):
+            draws = (world_words[0], world_words[1], seed, replication)
+            events += _life(states, clocks, draws, scratch, horizon, skips)
+            for s in states:
                 for n in range(COUNTED):
-                    table[at + n] = states[v][COUNTS + n]
+                    table[at + n] = s[word.COUNTS + n]
                 at += COUNTED
         # The digest of the sources is in the closure: a kernel that is kept is this one.
         return events + 0 * version

@@ -11,24 +11,9 @@ from math import exp
 import msgspec
 
 from . import set_words as word
+from . import world_words as place
 from .machine_code import as_words
 from .quantile_tables import constant, exponential, log_normal, longest, uniform
-from .world_words import (
-    BOUNCE_BOUND,
-    CRASH_BOUND,
-    DISK_LOST_BELOW,
-    EARLY_WITHIN,
-    FAST_IN_TIME,
-    LOOK_BACK,
-    OUTAGE_BOUND,
-    RACK_OF,
-    SHOCK_FATE_SHARED,
-    SHOCK_LOST_BELOW,
-    SLOW_BELOW,
-    TABLES,
-    TAIL_LOST_BELOW,
-    WORLD_SIZE,
-)
 
 SECOND = 1_000_000
 HOUR, DAY, YEAR = 3_600 * SECOND, 86_400 * SECOND, 365 * 86_400 * SECOND
@@ -125,10 +110,10 @@ class WorldWords(msgspec.Struct, frozen=True):
 def compiled_world(world: World) -> WorldWords:
     """Raises ValueError for a world that there is not: replicas, shares or racks out of range."""
     _check(world)
-    w = [0] * WORLD_SIZE
+    w = [0] * place.WORLD_SIZE
     tables: list[int] = []
     longest_of: dict[str, int] = {}
-    for name, at in TABLES.items():
+    for name, at in place.TABLES.items():
         table = _table(world, name)
         w[at] = len(tables) if table else -1
         longest_of[name] = longest(table) if table else 0
@@ -190,22 +175,20 @@ def _of(distribution: Distribution) -> tuple[int, ...]:
 
 def _fill(w: list[int], world: World) -> None:
     w[word.REPLICAS], w[word.MIN_INSYNC] = world.replication_factor, world.min_insync_replicas
-    w[word.UNCLEAN_ALLOWED], w[word.BOUNCES_WAIT] = (
-        int(world.unclean_elections),
-        int(world.bounces_wait),
-    )
+    w[word.UNCLEAN_ALLOWED] = int(world.unclean_elections)
+    w[word.BOUNCES_WAIT] = int(world.bounces_wait)
     w[word.SESSION_OVER_US] = world.session_us + _TICK_US
     w[word.LAG_US], w[word.LAG_PERIOD_US] = world.lag_us, world.lag_us // 2
     w[word.PATIENCE_US], w[word.RETRY_US] = world.shutdown_patience_us, world.heartbeat_interval_us
-    w[DISK_LOST_BELOW] = _below(world.disk_replaced)
-    w[TAIL_LOST_BELOW] = _below(world.disk_replaced + world.tail_lost)
-    w[SHOCK_LOST_BELOW] = _below(world.shock_tail_lost)
-    w[SHOCK_FATE_SHARED] = int(world.shock_fate_shared)
-    w[SLOW_BELOW] = _below(world.alter_partition_slow_share)
-    w[EARLY_WITHIN] = world.early_within_us if _early_mean_us(world) else 0
+    w[place.DISK_LOST_BELOW] = _below(world.disk_replaced)
+    w[place.TAIL_LOST_BELOW] = _below(world.disk_replaced + world.tail_lost)
+    w[place.SHOCK_LOST_BELOW] = _below(world.shock_tail_lost)
+    w[place.SHOCK_FATE_SHARED] = int(world.shock_fate_shared)
+    w[place.SLOW_BELOW] = _below(world.alter_partition_slow_share)
+    w[place.EARLY_WITHIN] = world.early_within_us if _early_mean_us(world) else 0
     racks = world.racks or tuple(range(world.replication_factor))
     for b, rack in enumerate(racks):
-        w[RACK_OF + b] = rack
+        w[place.RACK_OF + b] = rack
 
 
 def _below(share: float) -> int:
@@ -218,11 +201,11 @@ def _bound(w: list[int], world: World, longest_of: dict[str, int]) -> None:
     back = max(longest_of["ready"], longest_of["catch_up"])
     back += max(longest_of["alter_partition_fast"], longest_of["alter_partition_slow"]) + 1
     gone = max(longest_of["crash_restart"], w[word.SESSION_OVER_US]) + w[word.RETRY_US]
-    w[CRASH_BOUND] = gone + back
-    w[BOUNCE_BOUND] = longest_of["shutdown"] + longest_of["clean_restart"] + back
-    w[FAST_IN_TIME] = int(longest_of["alter_partition_fast"] + 1 < min(_of(world.shutdown)))
-    w[OUTAGE_BOUND] = longest_of["failover_lasts"] + 1
-    w[LOOK_BACK] = max(longest_of["flush_age"], longest_of["heartbeat_age"])
+    w[place.CRASH_BOUND] = gone + back
+    w[place.BOUNCE_BOUND] = longest_of["shutdown"] + longest_of["clean_restart"] + back
+    w[place.FAST_IN_TIME] = int(longest_of["alter_partition_fast"] + 1 < min(_of(world.shutdown)))
+    w[place.OUTAGE_BOUND] = longest_of["failover_lasts"] + 1
+    w[place.LOOK_BACK] = max(longest_of["flush_age"], longest_of["heartbeat_age"])
     alone = world.replication_factor == 1 or world.min_insync_replicas >= world.replication_factor
     if alone or w[word.SESSION_OVER_US] > w[word.LAG_US]:
-        w[CRASH_BOUND] = w[BOUNCE_BOUND] = 0
+        w[place.CRASH_BOUND] = w[place.BOUNCE_BOUND] = 0

@@ -59,10 +59,7 @@ def presets() -> tuple[str, ...]:
 
 
 def read_study(where: str | Path) -> FleetStudy:
-    """A preset by its name, or a TOML file by its path.
-
-    Raises ParameterError with file, line and key for whatever is wrong with it.
-    """
+    """A preset by name, or a TOML file. Raises ParameterError with file, line and key."""
     if str(where) in presets():
         return study_from((_FOLDER / f"{where}{_ENDING}").read_text("utf-8"), f"{where}{_ENDING}")
     try:

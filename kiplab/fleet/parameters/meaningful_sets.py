@@ -50,10 +50,7 @@ def standing_of(name: str) -> KipStanding:
 
 
 def check_kip_set(name: str, *, key: str = "feature_sets") -> str:
-    """The name with its KIPs in order: ``"903+841"`` is ``"841+903"``.
-
-    Raises ParameterError for what is none.
-    """
+    """The name with its KIPs in order, ``"841+903"``. Raises ParameterError for what is none."""
     return "+".join(_parts(name, key)) or NONE_OF_THEM
 
 

@@ -119,20 +119,10 @@ _KINDS = get_type_hints(Parameters)
 
 
 def _row(field: msgspec.structs.FieldInfo) -> Parameter:
-    about = _ABOUT[field.name]
-    low, high = about.allowed
-    return Parameter(
-        name=field.name,
-        unit=about.unit,
-        kind=_KINDS[field.name],
-        low=low,
-        high=high,
-        usual=about.usual,
-        default=field.default,
-        basis=about.basis,
-        source=about.source,
-        does=about.does,
-    )
+    about = msgspec.structs.asdict(_ABOUT[field.name])
+    low, high = about.pop("allowed")
+    own = {"name": field.name, "kind": _KINDS[field.name], "default": field.default}
+    return Parameter(low=low, high=high, **own, **about)
 
 
 PARAMETERS = {field.name: _row(field) for field in msgspec.structs.fields(Parameters)}

@@ -138,10 +138,7 @@ def tornado(
 
 
 def pictures_of(answer: FleetAnswer) -> tuple[Chart, ...]:
-    """Every picture that this study can feed, the broadest question first.
-
-    Raises MissingExtraError without numpy and scipy.
-    """
+    """All pictures of this study, broadest first. Raises MissingExtraError without numpy, scipy."""
     values = dict(answer.study.values)[REBOOTS]
     rebooted = len([value for value in values if value > 0]) > 1
     scenario = answer.study.scenarios[0]

@@ -139,9 +139,7 @@ def map_cells_of(
 
 
 def _ratio(answer: FleetAnswer, row: FleetRow, base: FleetRow) -> MeasuredRate:
-    """By blocks that had the same samples, where both were weighed; else as wide as both intervals
-    together make it.
-    """
+    """By blocks with the same samples, where both were weighed; else from both intervals."""
     here, there = measured(row.found), measured(base.found)
     if here.certainty is Certainty.NEVER:
         return here
@@ -158,9 +156,7 @@ def _ratio(answer: FleetAnswer, row: FleetRow, base: FleetRow) -> MeasuredRate:
 
 
 def differences_of(answer: FleetAnswer, metric: str) -> list[PairedDifference]:
-    """Counts by what happened in only one of two sets; where plain sampling saw too little, forced
-    samples block by block. One way for all of them.
-    """
+    """Counts of what only one of two sets saw; where that is too little, forced samples."""
     rows = answer.comparable(metric, **elsewhere(answer))
     return [_difference(answer, row, rows[0]) for row in rows[1:]]
 

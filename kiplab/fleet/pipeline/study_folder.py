@@ -259,10 +259,7 @@ def _locked(file: IO[bytes]) -> bool:
 
 @contextmanager
 def _written_to(folder: Path) -> Iterator[None]:
-    """What the operating system refuses in the body becomes a sentence.
-
-    Raises StudyNotKeptError.
-    """
+    """What the system refuses in the body becomes a sentence. Raises StudyNotKeptError."""
     try:
         yield
     except OSError as problem:
@@ -276,17 +273,12 @@ def _written_to(folder: Path) -> Iterator[None]:
 
 
 def _beside(path: Path) -> Path:
-    """Where something is written before it gets its name: readers pass over it, and whoever goes on
-    after a kill writes over it.
-    """
+    """The name of an unfinished file: readers pass over it, and a later run writes over it."""
     return path.with_name(f".{path.name}-unfinished")
 
 
 def _write_durably(path: Path, content: bytes) -> None:
-    """`content` under `path`, whole or not at all, and on the disk when this returns.
-
-    Raises OSError when the disk does not take it.
-    """
+    """`content` under `path`, whole or not at all, on the disk. Raises OSError if that fails."""
     beside = _beside(path)
     try:
         with open(beside, "wb") as file:

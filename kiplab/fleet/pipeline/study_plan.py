@@ -149,10 +149,7 @@ def partials_schema() -> pa.Schema:
 
 
 def worked_off(work_block: WorkBlock, payload: bytes) -> list[dict[str, Any]]:
-    """The rows of one order, where it landed.
-
-    Raises ValueError when the partials do not answer the order, or found themselves wrong.
-    """
+    """The rows of one order. Raises ValueError when partials do not answer it, or are wrong."""
     order = msgspec.json.decode(payload, type=FleetOrder)
     partials = work_block(order)
     for one in partials:
@@ -184,5 +181,5 @@ def _sources(place: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
     for entry in sorted(place.iterdir(), key=lambda entry: entry.name):
         if entry.is_dir():
             yield from _sources(entry, f"{name}/{entry.name}")
-        elif entry.name.endswith(".py"):
+        elif entry.name.endswith((".py", ".txt")):
             yield f"{name}/{entry.name}", entry.read_bytes()

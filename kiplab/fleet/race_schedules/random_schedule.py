@@ -45,13 +45,11 @@ class Window(msgspec.Struct, frozen=True, kw_only=True):
     """From the restart until the follower asks to be unfenced, its logs being recovered:
     exponential. Chosen; it grows with the number and the state of the logs."""
     catch_up_mean_ms: float = 15_000
-    """From there until its fetches get through: exponential. Chosen; it stands for the log to be
-    copied, which depends on retention and throttling."""
+    """From there until its fetches get through: exponential. Chosen, for copying a log."""
     leader_crashes: float = 0.85
     """How often the leader crashes as well. Chosen: without it nothing can be lost."""
     leader_crash_mean_ms: float = 10_000
-    """From the arrival of the request to the leader's crash: exponential. Chosen, short enough that
-    it often comes before the follower has caught up."""
+    """From the request's arrival to the leader's crash: exponential. Chosen: short."""
     tail_lost: float = 0.35
     """How often the follower's crash takes what was not flushed: a loss of power rather than of a
     process. Chosen; a process that dies keeps the page cache."""

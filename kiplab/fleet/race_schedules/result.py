@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -49,17 +48,6 @@ class Losing(msgspec.Struct, frozen=True, kw_only=True):
     lost_records: int
     excused: bool
     token: str
-
-
-class Pair(msgspec.Struct, frozen=True, kw_only=True):
-    """The same schedules under two feature sets: in how many the metric happened where."""
-
-    metric: str
-    features: str
-    against: str
-    both: int
-    only_features: int
-    only_against: int
 
 
 class Schedules:
@@ -119,30 +107,6 @@ class Schedules:
             )
             if records
         ]
-
-    def paired(self, against: str | None = None) -> list[Pair]:
-        """Schedule by schedule: every feature set compared with one of them (default: the first).
-
-        What a rule prevents is in `only_against`; were there anything it caused, it would be in
-        `only_features`. Raises ValueError for a name that is not among the feature sets.
-        """
-        base = next(iter(self.sets)) if against is None else against
-        if base not in self.sets:
-            raise ValueError(f"there is no feature set {base!r}; there are {', '.join(self.sets)}")
-        others = [name for name in self.sets if name != base]
-        return [self._pair(metric, name, base) for name in others for metric in METRICS]
-
-    def _pair(self, metric: str, name: str, base: str) -> Pair:
-        here, there = (self._of(METRICS[metric], each) for each in (name, base))
-        seen = Counter(zip(here, there, strict=True))
-        return Pair(
-            metric=metric,
-            features=name,
-            against=base,
-            both=seen[True, True],
-            only_features=seen[True, False],
-            only_against=seen[False, True],
-        )
 
     def table(self) -> pd.DataFrame:
         """`rows` as a table."""

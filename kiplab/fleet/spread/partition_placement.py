@@ -45,9 +45,7 @@ class Placement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def sets_in_use(parameters: Parameters) -> int:
-    """How many replica sets a cluster has: as many as it is limited to, its racks allow, and its
-    partitions can be on.
-    """
+    """How many replica sets a cluster has: within its limit, its racks and its partitions."""
     p = parameters
     possible = sum(
         _ways(p.brokers, held) for held in _held(p.brokers, p.replication_factor, p.racks)

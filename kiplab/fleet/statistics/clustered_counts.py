@@ -83,9 +83,7 @@ def time_rate(times: Weights, hit: int, exposure: float) -> SeenRate:
 
 
 def gamma_bounds(times: Weights) -> tuple[float, float]:
-    """Bounds of the total of rare weights; the upper end allows for one more, as large as the
-    largest. Raises MissingExtraError without scipy.
-    """
+    """Bounds of a total of rare weights, with room for one more. Raises MissingExtraError."""
     with needed_by("an interval"):
         from scipy.stats import gamma
 

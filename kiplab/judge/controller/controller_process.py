@@ -1,6 +1,4 @@
-"""A controller's process: its storage formatted, started, its clock moved, and always ended. Under
-its settings nothing happens by itself.
-"""
+"""A controller's process: formatted, started, its clock moved, always ended; no own timers."""
 
 import subprocess
 from collections.abc import Sequence

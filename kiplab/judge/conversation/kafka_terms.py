@@ -173,10 +173,7 @@ def error_of(code: int) -> KafkaError:
 
 
 def answer_of(request: api.Request, answer: Mapping[str, Any]) -> api.Response:
-    """Kafka's answer to `request` in the engine's terms.
-
-    Raises UnspokenError for a request that no controller answers.
-    """
+    """Kafka's answer in the engine's terms. Raises UnspokenError where no controller answers."""
     if isinstance(request, api.ElectLeadersRequest):
         return api.ElectLeadersResponse(results=_elected(request, answer))
     error = error_of(answer.get("ErrorCode", 0))

@@ -71,9 +71,7 @@ class RealController:
         return self.tell(kafka_terms.call_of(request, self.schemas, self.topics))
 
     def barrier(self) -> tuple[LoggedRecord, ...]:
-        """The records of all that it has decided: a write that writes nothing is answered after
-        every write before it.
-        """
+        """The records of all that it has decided: an empty write is answered after all before."""
         self._answer(ElectLeadersRequest(unclean=False, partitions=("nothing-0",)))
         return self.log.new()
 
@@ -147,9 +145,7 @@ class RealController:
         del self.topics.ids[topic]
 
     def reassign(self, partition: str, replicas: Sequence[int] | None) -> kafka_terms.Fields:
-        """The answer to an operator who moves a partition to these replicas, in that order, or
-        cancels the move.
-        """
+        """The answer to moving a partition to these replicas, in order, or cancelling that."""
         topic, index = kafka_terms.split(partition)
         wanted = None if replicas is None else list(replicas)
         topics = [{"Name": topic, "Partitions": [{"PartitionIndex": index, "Replicas": wanted}]}]

@@ -40,10 +40,7 @@ class UnjudgedReleaseError(UnknownFeatureError):
 
 
 def patch_release(name: str) -> str:
-    """``"3.4.1"`` for ``"3.4"``; what is a patch release of one already stays as it is.
-
-    Raises UnjudgedReleaseError for any other name.
-    """
+    """``"3.4.1"`` for ``"3.4"`` and for itself. Raises UnjudgedReleaseError for any other name."""
     before, _, patch = name.rpartition(".")
     release = before if patch.isdecimal() and name not in LAST_PATCH else name
     if release not in LAST_PATCH or release not in RELEASES:
@@ -53,10 +50,7 @@ def patch_release(name: str) -> str:
 
 
 def zookeeper_release(name: str) -> str:
-    """``"zk-2.2"`` for that and for ``"2.2.2"``: a release of ZooKeeper's time.
-
-    Raises UnjudgedReleaseError for any other name.
-    """
+    """``"zk-2.2"`` for that and for ``"2.2.2"``. Raises UnjudgedReleaseError for any other name."""
     by_patch = {patch: release for release, patch in ZOOKEEPER_PATCHES.items()}
     if name in ZOOKEEPER_PATCHES or name in by_patch:
         return by_patch.get(name, name)

@@ -42,9 +42,7 @@ class ReplicatedTurn(msgspec.Struct, frozen=True, tag="replicated"):
 
 
 class TruncatedTurn(msgspec.Struct, frozen=True, tag="truncated"):
-    """While it follows: its fetcher, which is the engine's, has found that the leader's log is
-    another one from there on. No generated run has it.
-    """
+    """A following broker's fetcher, the engine's, found that the leader's log is another one."""
 
     partition: ids.PartitionName
     offset: ids.Offset
@@ -214,9 +212,7 @@ class PartitionProcess(OwnedProcess):
         self.observe(words.begin(epoch))
 
     def take(self, words: PartitionWords, turn: Any) -> ObservedBroker:
-        """What is seen after a turn. Nothing is done by itself: what is held after a pause is seen
-        by a look that finds nothing.
-        """
+        """What is seen after a turn; after a pause, by a look that finds nothing."""
         if isinstance(turn, PauseTurn):
             self.tell(words.of(turn))
             turn = LagTurn()

@@ -82,9 +82,7 @@ class ProposalStory(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SecondProposal(msgspec.Struct, frozen=True):
-    """What Kafka's own Partition made of it, four ways; `kafka` is the patch release, `note` says
-    why it is a recording, and is empty for a live run.
-    """
+    """What Kafka's Partition made of it, four ways; `note` says why it is recorded."""
 
     kafka: str
     stories: tuple[ProposalStory, ...]

@@ -63,9 +63,7 @@ ControllerQuestion = RequestAsked | SessionOver | TakeOver | VersionRaised
 
 
 class Written(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One record of Kafka's own metadata log, at `kafka_offset` there, in the play's numbers;
-    `record` is None for what the engine keeps no record of.
-    """
+    """A record of Kafka's log in the play's numbers; `record` None where the engine has none."""
 
     offset: int
     kafka_offset: int
@@ -77,9 +75,7 @@ class Written(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What came of a question, with a response where somebody waits for one; `refused` says why an
-    operator was.
-    """
+    """What came of a question, perhaps with a response; `refused` says why an operator was."""
 
     question: ControllerQuestion
     response: messages.Response | None = None
@@ -92,9 +88,7 @@ AskKafka = Callable[[ControllerQuestion, Cluster, int], Decision]
 
 
 class DecidingKafka(Protocol):
-    """A real controller, or one whose answers were stored: what is called otherwise in its log, and
-    how many records that has before the first line.
-    """
+    """A controller, real or recorded: its renaming, and records before the first line."""
 
     @property
     def renaming(self) -> Renaming: ...
@@ -112,9 +106,7 @@ class DecidingKafka(Protocol):
 
 
 class ProcessBegun(msgspec.Struct, frozen=True, tag="begun"):
-    """A process has the metadata up to its own registration, and plays its partitions from now on,
-    with the logs that its disk has kept.
-    """
+    """A process has metadata up to its registration, and plays partitions with its disk's logs."""
 
     update: messages.MetadataUpdate
 

@@ -1,6 +1,4 @@
-"""A real controller and real brokers that decide while a play runs. Of a broker it is Kafka's own
-Partition for each of its replicas.
-"""
+"""A real controller, and real brokers with Kafka's own Partitions, that decide in a play."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -166,9 +164,7 @@ class LiveKafka:
         return written
 
     def _wait_for(self, broker: BrokerId, cluster: Cluster) -> None:
-        """Let time pass until the session of only one broker is over: all others send a heartbeat
-        at once, and again shortly before.
-        """
+        """Let only one broker's session end: others send a heartbeat now, and shortly before."""
         end = self._heard_ms[broker] + SESSION_TIMEOUT_MS + APART_MS
         for instant in (self._now_ms + 2 * APART_MS, end - SHORTLY_MS):
             self._pass(instant - self._now_ms)
@@ -222,10 +218,7 @@ class LeaderWords(turns.PartitionWords):
     def lines(
         self, broker: Broker, question: deciding.LeaderQuestion, cluster: Cluster
     ) -> tuple[tuple[str, str], ...]:
-        """(broker, or FOR_ALL, and its line), in order.
-
-        Raises UnaskableError for more records than can be written.
-        """
+        """(broker or FOR_ALL, its line), in order. Raises UnaskableError for too many records."""
         meanwhile = tuple((FOR_ALL, line) for line in self._meanwhile(cluster))
         own = tuple((str(broker.id), line) for line in self._own(broker, question))
         return (*meanwhile, *own)

@@ -242,9 +242,7 @@ _GAP, _INDENT = " │ ", "     "
 
 
 def columns_text(both: TwoColumns, names: tuple[str, str], notes: Sequence[str], width: int) -> str:
-    """The whole play, in lines of `width` characters or what comes nearest; `names` head the
-    columns, and `notes` come before them.
-    """
+    """The play in lines of about `width` characters, under `notes`; `names` head the columns."""
     room = (max(NARROWEST, min(width, WIDEST)) - len(_INDENT) - len(_GAP)) // 2
     legend = f"{OWN} marks what Kafka itself has said or done, in its column."
     lines = [both.engine.play.title, *notes, legend, "", *_beside([names[0]], [names[1]], room)]

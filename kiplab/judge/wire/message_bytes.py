@@ -1,6 +1,4 @@
-"""Values to bytes and back, by a schema. A struct is a dict by Kafka's names of its fields; what is
-left out has its default.
-"""
+"""Values to bytes and back, by a schema. A struct is a dict by Kafka's names; rest is default."""
 
 import struct
 import uuid
@@ -31,9 +29,7 @@ class UnknownMessageFieldError(ValueError):
 
 
 def unsigned_varint(number: int) -> bytes:
-    """`number`, which is not negative, as the protocol writes lengths and tags: in as many bytes as
-    it needs, seven bits a byte, the lowest first.
-    """
+    """`number`, not negative, as lengths and tags are written: seven bits a byte, lowest first."""
     out = bytearray()
     while number > 0x7F:
         out.append(number & 0x7F | 0x80)
@@ -110,9 +106,7 @@ def _length(size: int | None, flexible: bool, *, short: bool = False) -> bytes:
 
 
 class ByteReader:
-    """Reads `data` from `at` on, which is where the last thing read ended. Raises IndexError or
-    struct.error where the data ends first.
-    """
+    """Reads `data` from `at` on, where the last read ended. Raises IndexError or struct.error."""
 
     def __init__(self, data: bytes, at: int = 0) -> None:
         self.data, self.at = data, at

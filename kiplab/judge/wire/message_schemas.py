@@ -67,9 +67,7 @@ class MessageSchema(msgspec.Struct, frozen=True):
 
 
 class ReleaseSchemas(msgspec.Struct, frozen=True):
-    """Every schema of one release: requests and responses by the name of the API, as in
-    ``"AlterPartition"``, metadata records by their number.
-    """
+    """One release's schemas: requests and responses by API, metadata records by number."""
 
     requests: Mapping[str, MessageSchema]
     responses: Mapping[str, MessageSchema]
@@ -81,10 +79,7 @@ class NoSchemasError(ValueError):
 
 
 def schemas_in(jars: Iterable[Path]) -> ReleaseSchemas:
-    """The schemas inside the jars of one release.
-
-    Raises NoSchemasError naming the file if one is damaged or none has any.
-    """
+    """The schemas in one release's jars. Raises NoSchemasError for a damaged file, or none."""
     jars = tuple(jars)
     schemas = [schema_of(text) for jar in jars for text in _texts(jar)]
     if not schemas:

@@ -18,9 +18,7 @@ from .message_schemas import ReleaseSchemas
 SEGMENT = Path("__cluster_metadata-0", f"{0:020}.log")
 """Where the log is, in the folder that ``log.dirs`` names. It is called after its first offset."""
 _BATCH = struct.Struct(">qii5xh34xi")
-"""Of a batch's header: the first offset, how many bytes follow the size, the leader epoch, the
-attributes, and how many records there are.
-"""
+"""A batch's header: first offset, bytes after the size, leader epoch, attributes, record count."""
 _COUNTED_FROM, _IS_CONTROL = 12, 0x20
 
 

@@ -88,9 +88,7 @@ class ReceivedRequest(msgspec.Struct, frozen=True):
 def written_request(
     schemas: ReleaseSchemas, api: str, version: int, correlation: int, body: RequestBody
 ) -> bytes:
-    """The frame of a request. Raises KeyError for an API that the schemas do not have, and what
-    `written_message` raises for its body.
-    """
+    """The frame of a request. Raises KeyError for an unknown API, and as `written_message`."""
     schema = schemas.requests[api]
     assert schema.api_key is not None
     head = _HEADER.pack(schema.api_key, version, correlation)
@@ -101,9 +99,7 @@ def written_request(
 
 
 def read_request(schemas: ReleaseSchemas, frame: bytes) -> ReceivedRequest:
-    """What a frame asks. Raises UnknownRequestError for what no schema describes, IndexError or
-    struct.error where the frame ends too early.
-    """
+    """What a frame asks. Raises UnknownRequestError, or IndexError or struct.error at its end."""
     key, version, correlation = _HEADER.unpack_from(frame)
     api = next((api for api, schema in schemas.requests.items() if schema.api_key == key), None)
     if api is None:
@@ -130,9 +126,7 @@ def written_answer(schemas: ReleaseSchemas, request: ReceivedRequest, body: Requ
 def read_answer(
     schemas: ReleaseSchemas, api: str, version: int, frame: bytes
 ) -> tuple[int, dict[str, Any]]:
-    """(correlation of the request, answer). Raises UnknownRequestError for bytes left over,
-    IndexError or struct.error where the frame ends too early.
-    """
+    """(correlation, answer). Raises UnknownRequestError, or IndexError or struct.error."""
     reader, schema = ByteReader(frame), schemas.responses[api]
     correlation = reader.fixed(INT32)
     if _is_tagged(api, schema, version):

@@ -73,9 +73,7 @@ async def _end_all() -> None:
 
 
 class _Server(ABC):
-    """Listens at `port` of the loopback interface, and converses with each that connects; at the
-    same port when it listens again.
-    """
+    """Converses on the loopback interface with each that connects, always at the same `port`."""
 
     def __init__(self, loop: BackgroundLoop) -> None:
         self._loop, self.port = loop, 0
@@ -108,9 +106,7 @@ class _Server(ABC):
 
 
 class Gate(_Server):
-    """Passes everything on to ZooKeeper's port; where it `holds_watches`, all but what watches of
-    HELD_PATHS say.
-    """
+    """Passes all on to ZooKeeper's port, but watches of HELD_PATHS where it `holds_watches`."""
 
     def __init__(self, loop: BackgroundLoop, zookeeper_port: int) -> None:
         super().__init__(loop)

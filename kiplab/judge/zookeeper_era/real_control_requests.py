@@ -57,9 +57,7 @@ class RealControlRequests(msgspec.Struct, frozen=True):
     """By patch release."""
 
     def text(self, *, to: int | None = None, last: int | None = None) -> str:
-        """A paragraph for each release; `to` leaves out what other brokers got, `last` all but so
-        many passages.
-        """
+        """A paragraph for each release; only what broker `to` got, and the `last` passages."""
         paragraphs = ("\n".join(self._of(patch, to, last)) for patch in self.heard)
         return "\n\n".join([self.says, *paragraphs])
 

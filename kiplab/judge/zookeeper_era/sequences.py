@@ -12,9 +12,7 @@ import msgspec
 
 LEADER_AND_ISR, STOP_REPLICA, UPDATE_METADATA = "LeaderAndIsr", "StopReplica", "UpdateMetadata"
 NO_EPOCH = "-1"
-"""The broker epoch of a request of the versions before KIP-380, which have no such field, and of
-one that says -1.
-"""
+"""The broker epoch of a request before KIP-380, which has no such field, and of one with -1."""
 
 
 class SentPartition(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -125,9 +123,7 @@ class Passage(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 IDLE = "zz-idle"
-"""A topic of the controller's own broker that nothing ever happens to: whoever is told of it is
-told of every partition there is.
-"""
+"""A topic that nothing ever happens to: who is told of it is told of every partition."""
 MARKER = "zz-marker"
 """The topic by which a barrier is told from all other control requests."""
 _OURS = (IDLE, MARKER)
@@ -148,9 +144,7 @@ class Received(NamedTuple):
 def sent_requests(
     received: Iterable[Received], generations: Mapping[tuple[int, int], str]
 ) -> tuple[SentRequest, ...]:
-    """Requests as they are compared, broker after broker, but for bare markers; `generations` are
-    named by broker and czxid.
-    """
+    """Requests as compared, broker by broker; `generations` are named by broker and czxid."""
     by_broker = sorted(received, key=lambda one: one.broker)
     return tuple(_sent(one, generations) for one in by_broker if not is_bare_marker(one))
 
@@ -258,9 +252,7 @@ def wait_until(come: Callable[[], object], what: str, patience_s: float = PATIEN
 
 
 class Journal:
-    """Every request that reached a fake broker, in the order in which they came. Fakes add to it
-    from their own thread, the judge reads and waits.
-    """
+    """Every request that reached a fake, in order; fakes add to it from their own thread."""
 
     def __init__(self) -> None:
         self.received: list[Received] = []

@@ -81,9 +81,7 @@ def play_on_controller(play: Play, features: Features, patch: str) -> TwoColumns
 
 
 def play_on_recording(play: Play, features: Features, passages: tuple[Passage, ...]) -> TwoColumns:
-    """The same beside a recording. Raises PlayError as `play_on_controller` does, and
-    StaleRecordingError where that was another play.
-    """
+    """The same beside a recording. Raises as `play_on_controller`, and StaleRecordingError."""
     stage, setup = _told_stage(play, features)
     titles = [performed.statement.text for performed in stage.performed]
     if titles != [passage.title for passage in passages]:
@@ -157,9 +155,7 @@ def _led(before: Cluster, steps: Sequence[history.Recorded], controller: BrokerI
 
 
 def _as_compared(passage: Passage) -> Passage:
-    """Without what the two differ in by nature: a play has no topic by which a request with every
-    partition is told from others.
-    """
+    """What can be compared: a play has no topic that tells a full request from others."""
     same = as_in_the_engine(passage)
     return replace(same, requests=tuple(replace(sent, full=False) for sent in same.requests))
 

@@ -62,9 +62,7 @@ _APIS: dict[type[ControlRequest], str] = {
 _LEADER_EPOCHS = 3
 """The first version of StopReplica that has them (KIP-570)."""
 _RECOVERY = 6
-"""The first version of LeaderAndIsr that has LeaderRecoveryState (KIP-704); UpdateMetadata has none
-in any version.
-"""
+"""The first LeaderAndIsr with LeaderRecoveryState (KIP-704); no UpdateMetadata has it."""
 _NOT_IN_THE_ENGINE = 0
 
 

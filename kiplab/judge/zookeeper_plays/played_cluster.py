@@ -262,9 +262,7 @@ class PlayedCluster(ExitStack):
         self._altered.append(engine_ear.alter_answer(request, answer, stamped))
 
     def _czxid(self, broker: int, epoch: int) -> int:
-        """What an epoch of the play is in ZooKeeper; one that nobody has had keeps its place in the
-        order of those that somebody had.
-        """
+        """A play's epoch in ZooKeeper; one that nobody had keeps its place in the order."""
         earlier = [(e, name) for e, name in self.generations.of(broker).items() if e <= epoch]
         if epoch < 0 or not earlier:
             return min(epoch, 0)

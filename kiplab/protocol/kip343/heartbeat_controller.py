@@ -92,10 +92,7 @@ def registered(turn: ControllerTurn) -> tuple[KnownBroker, ...]:
 def declared(
     turn: ControllerTurn, entry: KnownBroker, state: MembershipState, reason: str
 ) -> ControllerTurn:
-    """`found` is in this state from now on; with what a change between there and not there brings.
-
-    Raises ControllerMovedError.
-    """
+    """`found` changes state, with what that brings. Raises ControllerMovedError."""
     before = known_broker(plane_of(turn), entry.broker)
     turn = _told(turn, before, replace(entry, state=state), reason)
     counts = state is not MembershipState.INACTIVE
@@ -106,10 +103,7 @@ def declared(
 
 
 def forgotten(turn: ControllerTurn, broker: BrokerId) -> ControllerTurn:
-    """Its znode is gone.
-
-    Raises ControllerMovedError.
-    """
+    """Its znode is gone. Raises ControllerMovedError."""
     is_live = broker in turn.controller.live_brokers
     others = tuple(k for k in plane_of(turn).known_brokers if k.broker != broker)
     turn = turn.holding(replace(plane_of(turn), known_brokers=others))
@@ -117,18 +111,12 @@ def forgotten(turn: ControllerTurn, broker: BrokerId) -> ControllerTurn:
 
 
 def bounced(turn: ControllerTurn, entry: KnownBroker, reason: str) -> ControllerTurn:
-    """Another incarnation of a known broker: the old one is gone, the new one as at its start.
-
-    Raises ControllerMovedError.
-    """
+    """Another incarnation of a known broker replaces the old one. Raises ControllerMovedError."""
     return declared(forgotten(turn, entry.broker), entry, entry.state, reason)
 
 
 def active_again(turn: ControllerTurn, entry: KnownBroker) -> ControllerTurn:
-    """It wants to be active: from INACTIVE it comes back, from STOPPING it stays after all.
-
-    Raises ControllerMovedError.
-    """
+    """It wants to be active, from INACTIVE or STOPPING. Raises ControllerMovedError."""
     if entry.state is MembershipState.STOPPING:
         staying = tuple(b for b in turn.controller.shutting_down if b != entry.broker)
         turn = turn.holding(replace(turn.controller, shutting_down=staying))
@@ -137,10 +125,7 @@ def active_again(turn: ControllerTurn, entry: KnownBroker) -> ControllerTurn:
 
 
 def stopping(turn: ControllerTurn, entry: KnownBroker) -> ControllerTurn:
-    """It wants to stop: others lead what they can, and once it leads nothing it is inactive.
-
-    Raises ControllerMovedError.
-    """
+    """It wants to stop: inactive, once it leads nothing. Raises ControllerMovedError."""
     if entry.state is MembershipState.INACTIVE:
         return turn
     turn = let_go(turn, entry.broker)
@@ -226,9 +211,7 @@ def seeded(
 def at_rest(
     done: Together[ZooKeeperController], features: Features
 ) -> Together[ZooKeeperController]:
-    """A controller that has just been elected, with every registered broker active; any other as
-    it is.
-    """
+    """A newly elected controller, with every registered broker active; any other as it is."""
     controller = done.node
     if not isinstance(controller, HeartbeatController) or controller.known_brokers:
         return done
@@ -240,10 +223,7 @@ def at_rest(
 
 
 def brokers_compared(turn: ControllerTurn) -> ControllerTurn:
-    """Compare who is registered with who is known, and declare what follows.
-
-    Raises ControllerMovedError.
-    """
+    """Compare the registered with the known, and declare. Raises ControllerMovedError."""
     turn, _ = turn.children(BROKER_IDS_PATH)
     now = {k.broker: k for k in registered(turn)}
     ids_before = {k.broker: k.incarnation_id for k in plane_of(turn).known_brokers}

@@ -71,9 +71,7 @@ def with_heartbeat(controller: Controller, state: HeartbeatState) -> Controller:
 
 
 CHECK_MS = SESSION_TIMEOUT_MS // 8
-"""The period of the check for brokers that were silent for too long:
-QuorumController.maybeFenceStaleBrokerPeriodNs.
-"""
+"""The period of the check for silent brokers: QuorumController.maybeFenceStaleBrokerPeriodNs."""
 NEXT_CHECK_MS = 10
 """The pause after one was found until the next check: PeriodicTaskControlManager."""
 

@@ -164,10 +164,7 @@ class AlterPartitionResponse(ApiResponse, frozen=True, tag="alter-partition-repl
 
 
 class FetchRequest(ApiRequest, frozen=True, tag="fetch", kw_only=True):
-    """API 1 from a follower. `replica_epoch` is on the wire from version 15.
-
-    `leader_epoch` -1 means "not sent".
-    """
+    """API 1, a follower's; `replica_epoch` from version 15 on; `leader_epoch` -1: "not sent"."""
 
     api: ClassVar[Api] = FETCH
     prominence: ClassVar[int] = 3

@@ -97,10 +97,7 @@ def send_unsent(broker: Broker, features: Features) -> BrokerEffect:
 
 
 def asks_by_isr_change(broker: Broker, features: Features) -> bool:
-    """Whether this process asks for an ISR with an IsrChange.
-
-    Source: none; KIP-343 as it is written.
-    """
+    """Whether this process sends IsrChange. Source: none; KIP-343 as it is written."""
     # KIP-343, Initiating ISR Changes: a leader makes an RPC to the controller.
     speaks = process_of(broker).state is not None
     return speaks and "343.isr-change" in features.active(broker.id)
@@ -230,10 +227,7 @@ def _withdrawn(broker: Broker, item: messages.AlterPartitionItem) -> BrokerEffec
 
 
 def check_lag(broker: Broker, features: Features, now_ms: int | None) -> BrokerEffect:
-    """Every partition that this broker leads may propose a smaller ISR.
-
-    Source: ReplicaManager.maybeShrinkIsr (3.5.0).
-    """
+    """Each led partition may shrink its ISR. Source: ReplicaManager.maybeShrinkIsr (3.5.0)."""
     place = here(broker, features, now_ms)
     sends: tuple[messages.Send, ...] = ()
     facts: tuple[Fact, ...] = ()

@@ -102,10 +102,7 @@ _OUT = (MembershipState.INITIAL, MembershipState.INACTIVE)
 
 
 def is_fenced(broker: Broker, features: Features) -> bool:
-    """Whether the running process refuses what clients and followers ask (KIP-343).
-
-    Source: none; KIP-343 as it is written.
-    """
+    """Whether it refuses clients and followers. Source: none; KIP-343 as it is written."""
     # KIP-343, Controller Heartbeat, Broker-Side Heartbeat Timeout: a fenced node accepts no new
     # requests.
     refuses = "343.refuse-while-fenced" in features.active(broker.id)

@@ -105,8 +105,7 @@ class Leading(msgspec.Struct, frozen=True, cache_hash=True):
     isr_state: IsrState
     remotes: tuple[RemoteReplica, ...]
     controller_epoch: ids.ControllerEpoch | None = None
-    """Of the controller on a broker that made this one leader: what it writes to ZooKeeper. None in
-    KRaft."""
+    """Of the controller that made this one leader: written to ZooKeeper. None in KRaft."""
 
 
 class Replica(msgspec.Struct, frozen=True, cache_hash=True):
@@ -171,8 +170,7 @@ class Volatile(msgspec.Struct, frozen=True, cache_hash=True):
     control_plane: msgspec.Struct | None = None
     session: ids.SessionId | None = None
     checkpoints: bool = True
-    """Whether the task that checkpoints high watermarks runs: in ZooKeeper's time only after the
-    first LeaderAndIsr that the process obeyed."""
+    """Whether high watermarks are checkpointed: with ZooKeeper from the first LeaderAndIsr on."""
     stopped: tuple[ids.PartitionName, ...] = ()
     """Followed partitions whose fetcher a StopReplica has stopped, sorted: the replica stays."""
     shutdown_tries: ids.Count = 0
@@ -198,10 +196,7 @@ class Broker(msgspec.Struct, frozen=True, cache_hash=True):
 
 
 def log_of(broker: Broker, partition: str) -> Log:
-    """The replica's log; empty if the broker has none of `partition`.
-
-    Source: LogManager.getLog (3.5.0).
-    """
+    """The replica's log, empty if there is none. Source: LogManager.getLog (3.5.0)."""
     for replica in broker.durable.replicas:
         if replica.partition == partition:
             return replica.log
@@ -209,10 +204,7 @@ def log_of(broker: Broker, partition: str) -> Log:
 
 
 def replica_of(broker: Broker, partition: str) -> Replica | None:
-    """The running process's replica of `partition`, or None.
-
-    Source: ReplicaManager.onlinePartition (3.5.0).
-    """
+    """The process's replica, or None. Source: ReplicaManager.onlinePartition (3.5.0)."""
     if broker.process is None:
         return None
     for replica in broker.process.replicas:

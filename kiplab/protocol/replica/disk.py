@@ -22,10 +22,7 @@ from .broker_state import Broker, Durable, DurableReplica, Loss
 
 
 def load(broker: Broker) -> Broker:
-    """Load the logs as a starting process finds them.
-
-    Source: LogManager.startup and LogLoader.load (3.5.0).
-    """
+    """Load logs as a process starts. Source: LogManager.startup, LogLoader.load (3.5.0)."""
     return _with_logs(broker, lambda mine: log.truncate(mine, mine.end))
 
 

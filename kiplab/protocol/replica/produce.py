@@ -149,10 +149,7 @@ def end_transaction(
 def abort_what_is_open(
     broker: Broker, partition: str, features: Features, now_ms: int | None
 ) -> broker_parts.BrokerEffect:
-    """A recovering leader ends open transactions.
-
-    Source: none; no release does this, KIP-704 as it is written.
-    """
+    """A recovering leader ends open transactions. Source: none; KIP-704 as it is written."""
     here = broker_parts.here(broker, features, now_ms)
     # KIP-704, Proposed Changes, Topic Partition Leader: one use of the state is to abort all
     # pending transactions, whose end may have been lost with the records.

@@ -58,10 +58,7 @@ def recovery_fact(here: Here, replica: Replica, phase: RecoveryPhase) -> LeaderR
 
 
 def leader_refuses(here: Here, replica: Replica, request: str) -> Refused | None:
-    """Why a leader that recovers does not answer one of the five requests.
-
-    Source: none; KIP-704 as it is written.
-    """
+    """Why a recovering leader refuses a request. Source: none; KIP-704 as it is written."""
     # KIP-704, Proposed Changes, Topic Partition Leader: while it recovers, NOT_LEADER_OR_FOLLOWER
     # is the answer to Fetch, Produce, ListOffsets, DeleteRecords and OffsetForLeaderEpoch.
     if "704.leader-refuses" not in here.active or not is_recovering(replica):
@@ -91,8 +88,5 @@ def follower_refuses(broker: Broker, here: Here, name: str, request: str) -> Ref
 
 
 def compared_state() -> Compared:
-    """The refusal of a recovering leader to a request.
-
-    Source: none; KIP-704 as it is written.
-    """
+    """The refusal of a recovering leader to a request. Source: none; KIP-704 as it is written."""
     return Compared("leader recovery state", f"needs {_RECOVERED.name}", _RECOVERING.name)

@@ -38,8 +38,7 @@ from .zookeeper_controller import LiveBroker, cached, hosted_by, with_partition
 from .zookeeper_elections import elect_for_offline_partitions, gone_offline, without_online_leader
 
 NO_NEWS_OF_THE_DEAD = (3, 1)
-"""From this code on a failure that makes no leader change is announced only where the broker had no
-replica."""
+"""Since this code a failure without a leader change is announced only without a replica."""
 
 
 def registered_brokers(turn: ControllerTurn) -> tuple[LiveBroker, ...]:

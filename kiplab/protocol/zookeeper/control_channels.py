@@ -115,10 +115,7 @@ def all_partitions(controller: ZooKeeperController) -> tuple[str, ...]:
 
 
 def add_channel(controller: ZooKeeperController, broker: BrokerId) -> ZooKeeperController:
-    """A queue for the broker, if it has none.
-
-    Source: ControllerChannelManager.addBroker (2.1.1 to 3.4.1).
-    """
+    """A queue for a new broker. Source: ControllerChannelManager.addBroker (2.1.1 to 3.4.1)."""
     if any(channel.broker == broker for channel in controller.channels):
         return controller
     channels = sorted([*controller.channels, BrokerChannel(broker)], key=lambda c: c.broker)
@@ -138,10 +135,7 @@ def remove_channel(turn: ControllerTurn, broker: BrokerId) -> ControllerTurn:
 def dropped(
     controller: ZooKeeperController, channels: Iterable[BrokerChannel]
 ) -> tuple[QueueDropped, ...]:
-    """The facts of queues that go with something in them.
-
-    Source: none; Kafka clears the queue without a word.
-    """
+    """Facts of queues that go unsent. Source: none; Kafka clears the queue without a word."""
     return tuple(
         QueueDropped(controller.node, c.broker, tuple(r.in_words() for r in c.queue))
         for c in channels

@@ -29,8 +29,7 @@ from .zookeeper_controller import ZooKeeperController, hosted_by
 FIRST_EPOCH = ControllerEpoch(0)
 """The initial value of /controller_epoch: the first controller's is one higher."""
 OFFLINE_WHEN_TAKING_OVER = (2, 3)
-"""From this code on a controller that takes over takes dead brokers out of the ISRs; before, only
-those whose end it sees itself."""
+"""Since this code a new controller takes all dead brokers out of the ISRs."""
 
 
 def elect(
@@ -132,10 +131,7 @@ def _changed(turn: ControllerTurn, path: str, text: str) -> ZnodeChanged:
 
 
 def _take_over(turn: ControllerTurn) -> ControllerTurn:
-    """Read everything, then send it to all brokers.
-
-    Source: KafkaController.onControllerFailover (2.1.1 to 3.4.1).
-    """
+    """Read all, send it to all. Source: KafkaController.onControllerFailover (2.1.1 to 3.4.1)."""
     turn = _watching(turn)
     turn, names = turn.children(znodes.ISR_CHANGES_PATH)
     turn = delete_isr_changes(turn, names)
@@ -159,9 +155,7 @@ def _take_over(turn: ControllerTurn) -> ControllerTurn:
 
 
 def _watching(turn: ControllerTurn) -> ControllerTurn:
-    """Set the watches of this controller; of topics, those on their settings. The data of a
-    broker's znode never changes, and has no watch.
-    """
+    """Set this controller's watches; the data of a broker's znode never changes, and has none."""
     for path in (znodes.BROKER_IDS_PATH, znodes.TOPICS_PATH):
         turn, _ = turn.children(path)
     for topic in sorted({topic_of(p.name) for p in turn.ensemble.partitions}):

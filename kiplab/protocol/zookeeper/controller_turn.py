@@ -174,10 +174,7 @@ def write_state(
 
 
 def state_znode(turn: ControllerTurn, state: PartitionRegistration) -> PartitionStateZnode:
-    """This controller's znode of a partition.
-
-    Source: TopicPartitionStateZNode.encode (2.1.1 to 3.4.1).
-    """
+    """A partition's znode. Source: TopicPartitionStateZNode.encode (2.1.1 to 3.4.1)."""
     return PartitionStateZnode(
         partition=state.name,
         leader=state.leader,

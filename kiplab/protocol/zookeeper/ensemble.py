@@ -152,27 +152,18 @@ def controller_named(ensemble: Ensemble) -> ids.BrokerId | None:
 
 
 def at_path(znodes: tuple[Znode, ...], path: str) -> Znode | None:
-    """The one of these, sorted by path, that is at `path`, or None.
-
-    Source: stands for DataTree.nodes.
-    """
+    """The one at `path` of these, sorted by path, or None. Source: stands for DataTree.nodes."""
     place = bisect_left(znodes, path, key=_PATH)
     return znodes[place] if place < len(znodes) and znodes[place].path == path else None
 
 
 def below(znodes: tuple[Znode, ...], path: str) -> tuple[Znode, ...]:
-    """The children of the znode at `path`, sorted by path.
-
-    Source: DataNode.getChildren (ZooKeeper 3.9.5).
-    """
+    """The children of a znode, by path. Source: DataNode.getChildren (ZooKeeper 3.9.5)."""
     return tuple(z for z in znodes if parent_path(z.path) == path != z.path)
 
 
 def session_of(ensemble: Ensemble, session: ids.SessionId) -> ZooKeeperSession | None:
-    """The open session with this id, or None.
-
-    Source: SessionTrackerImpl.checkSession (ZooKeeper 3.9.5).
-    """
+    """An open session, or None. Source: SessionTrackerImpl.checkSession (ZooKeeper 3.9.5)."""
     return next((s for s in ensemble.sessions if s.id == session), None)
 
 

@@ -94,20 +94,14 @@ class ZnodeRead(NamedTuple):
 
 
 def get(ensemble: Ensemble, session: SessionId, path: str, *, watch: bool = False) -> ZnodeRead:
-    """The znode at `path`. Where there is none, no watch is left.
-
-    Source: DataTree.getData (ZooKeeper 3.9.5).
-    """
+    """The znode at `path`; without it, no watch. Source: DataTree.getData (ZooKeeper 3.9.5)."""
     return _read(ensemble, session, path, WatchKind.DATA if watch else None)
 
 
 def children(
     ensemble: Ensemble, session: SessionId, path: str, *, watch: bool = False
 ) -> ZnodeRead:
-    """The names below `path`. Where there is no such znode, no watch is left.
-
-    Source: DataTree.getChildren (ZooKeeper 3.9.5).
-    """
+    """The names below `path`, or no watch. Source: DataTree.getChildren (ZooKeeper 3.9.5)."""
     read = _read(ensemble, session, path, WatchKind.CHILDREN if watch else None)
     found = below(ensemble.znodes, path) if read.znode is not None else ()
     return read._replace(names=tuple(z.path.rpartition("/")[2] for z in found))
@@ -139,10 +133,7 @@ def _read(
 
 
 def watching(ensemble: Ensemble, session: SessionId, path: str, kind: WatchKind) -> Ensemble:
-    """`ensemble` with this watch; itself if it has it.
-
-    Source: WatchManager.addWatch (ZooKeeper 3.9.5).
-    """
+    """`ensemble` with this watch, once. Source: WatchManager.addWatch (ZooKeeper 3.9.5)."""
     new = Watch(session, path, kind)
     if new in ensemble.watches:
         return ensemble

@@ -45,10 +45,7 @@ def delete_controller(ensemble: Ensemble) -> OperatorEffect:
 
 
 def allow_unclean_elections(ensemble: Ensemble, topic: str, *, allowed: bool) -> OperatorEffect:
-    """An operator sets unclean.leader.election.enable of a topic.
-
-    Source: AdminZkClient.changeTopicConfig (3.4.1).
-    """
+    """Sets unclean elections of a topic. Source: AdminZkClient.changeTopicConfig (3.4.1)."""
     path = topic_config_path(topic)
     znode = find(ensemble, path)
     held = znode.data if znode is not None else None

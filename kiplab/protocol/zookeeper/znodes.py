@@ -131,9 +131,7 @@ class Znode(msgspec.Struct, frozen=True, cache_hash=True):
     stat: Stat
     partition: ids.PartitionName = ""
     children_created: ids.Count | None = None
-    """How many children were ever created below it: the number of the next sequential one. None
-    where no sequential child is created.
-    """
+    """How many children were ever created below it, if sequential: the next one's number."""
 
 
 class WatchKind(StrEnum):
@@ -186,10 +184,7 @@ def partitions_path(topic: str) -> str:
 
 
 def partition_path(partition: str) -> str:
-    """/brokers/topics/orders/partitions/0, of ``"orders-0"``.
-
-    Source: TopicPartitionZNode.path (3.5.0).
-    """
+    """``"/brokers/topics/orders/partitions/0"``. Source: TopicPartitionZNode.path (3.5.0)."""
     return f"{partitions_path(topic_of(partition))}/{partition.rpartition('-')[2]}"
 
 

@@ -54,9 +54,7 @@ class Actions:
 
 
 class Drawer:
-    """`toggle` opens and closes `box`. `fill` updates the content while the box is open: a closed
-    box costs nothing.
-    """
+    """`toggle` opens and closes `box`; `fill` updates an open one: a closed box costs nothing."""
 
     def __init__(
         self, label: str, fill: Callable[[], None], *inside: Element, tooltip: str = ""
@@ -99,10 +97,7 @@ class PictureDrawer(Drawer):
 
 
 class OfferRow:
-    """A thing: how it does, what is wanted most often, and the rest in a drawer.
-
-    `beside` stands behind the buttons at hand.
-    """
+    """A thing: how it does, `beside` buttons at hand, and the rest in a drawer."""
 
     def __init__(self, lab: LabLike, *beside: Element) -> None:
         self._rest: Callable[[], tuple[Offer, ...]] = tuple

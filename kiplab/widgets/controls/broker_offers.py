@@ -75,10 +75,7 @@ def tried(
 
 
 def about_broker(stage: Stage, id: BrokerId, disk: str) -> tuple[Offer, ...]:
-    """What happens to a broker most often, in the order of the buttons.
-
-    `disk` is one of the values of LOSS_WORDS.
-    """
+    """What happens to a broker most often, in order; `disk` is one of LOSS_WORDS."""
     cluster = stage.cluster
     life = (moves.Crash(id, Loss(LOSSES[disk])), moves.ExpireSession(id), moves.Start(id))
     return (

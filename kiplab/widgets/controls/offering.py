@@ -117,9 +117,7 @@ def _consequences(before: Stage, after: Stage) -> Iterator[str]:
 
 
 def _repeats_last(after: Stage) -> list[Event]:
-    """The notable events of the last line; there is room for few, so different errors come before
-    repetitions.
-    """
+    """The notable events of the last line, different errors before repetitions: room is scarce."""
     telling = [e for e in after.events_of(after.performed[-1]) if isinstance(e, _TELLING)]
     kinds = [getattr(event, "error", event) for event in telling]
     order = sorted(range(len(telling)), key=lambda at: kinds[at] in kinds[:at])
@@ -202,9 +200,7 @@ def happenings(cluster: Cluster) -> tuple[Offer, ...]:
 
 
 def menu_of(cluster: Cluster) -> Menu:
-    """Every family of moves, with everybody who reads or writes here, and waiting where there is a
-    clock.
-    """
+    """Every family of moves, with all clients here, and waiting where there is a clock."""
     waits = WAITS_MS if cluster.timed else ()
     readers, writers = consumers(cluster), producers(cluster)
     return replace(EVERYTHING, poll=readers, producers=writers, advance_ms=waits)

@@ -1,7 +1,4 @@
-"""A click on a thing of the picture opens a menu of what can happen to it.
-
-Things are named as in `figures.timeline.places`.
-"""
+"""A click on a thing, named as in `figures.timeline.places`, opens a menu of what can happen."""
 
 from collections.abc import Callable, Iterator
 

@@ -115,9 +115,7 @@ SWITCHES = {Mode.KRAFT: ("841", "903", AS_SPECIFIED), Mode.ZOOKEEPER: ("380",)}
 
 
 def is_on(features: Features, name: str) -> bool:
-    """Whether a guard acts, or for a KIP whether it refuses what it was written to refuse. Guards
-    of another mode than that of `features` do not count.
-    """
+    """Whether a guard acts, or a KIP's refusals; guards of another mode do not count."""
     active = features.active(CONTROLLER)
     ids = [id for id in named(name) if features.mode in GUARDS[id].modes]
     refusals = [id for id in ids if GUARDS[id].kind is GuardKind.REFUSAL]
@@ -137,9 +135,7 @@ def turned(features: Features, name: str, on: bool) -> Features:
 
 
 def at_release(features: Features, release: str) -> Features:
-    """Every node on `release` at its own metadata version; what was switched by hand stays, where
-    it fits that release.
-    """
+    """Every node on `release` at its own metadata version; switches stay where they fit it."""
     bare = feature_sets.parse_features(release)
     kept = tuple(override for override in features.overrides if _fits(bare, override))
     return replace(bare, overrides=kept)
@@ -154,9 +150,7 @@ def _fits(bare: Features, override: tuple[str, bool]) -> bool:
 
 
 def left_behind(before: Features, after: Features) -> str:
-    """A sentence about what was switched by hand and does not fit the release that came; empty for
-    nothing.
-    """
+    """A sentence about switches that do not fit the release that came; empty for none."""
     bare = feature_sets.parse_features(after.release)
     lost = [id for id, on in before.overrides if not _fits(bare, (id, on))]
     if before.release == after.release or not lost:
@@ -167,9 +161,7 @@ def left_behind(before: Features, after: Features) -> str:
 
 
 def switch_words(name: str, mode: Mode) -> str:
-    """``"KIP-841 (Kafka 3.3 and later)"``: when a KIP's refusals came to the releases of a mode;
-    ``"KIP-704 as specified"``.
-    """
+    """``"KIP-841 (Kafka 3.3 and later)"``: since when a mode has a KIP; ``"... as specified"``."""
     if name == AS_SPECIFIED:
         return "KIP-704 as specified"
     refusal = next(g for id, g in guards_of(mode).items() if id in named(name) and g.error)

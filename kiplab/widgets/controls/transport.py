@@ -224,9 +224,7 @@ def _moments(stage: Stage) -> Iterator[tuple[int, Event]]:
 
 
 class JumpButtons:
-    """A button for each target. `diverges` is what `divergence` says of the whole run: it takes
-    long, and does not depend on where one stands.
-    """
+    """A button for each target; `diverges` is `divergence` of the whole run, which takes long."""
 
     def __init__(self, lab: LabLike) -> None:
         self._lab = lab

@@ -42,10 +42,7 @@ _WIDE = 10
 
 
 def spread_over(name: str, count: int) -> tuple[float, ...]:
-    """So many values over the usual range; fewer where it is made of fewer whole numbers.
-
-    Raises KeyError for no parameter.
-    """
+    """So many values over the usual range, fewer whole ones. Raises KeyError for no parameter."""
     usual = _usual(PARAMETERS[name])
     places = [round(n * (len(usual) - 1) / (count - 1)) for n in range(count)]
     return tuple(usual[place] for place in dict.fromkeys(places))

@@ -215,9 +215,7 @@ PATIENCE = 0.15
 
 
 class LastQuestion:
-    """Calls `answer` once it has been quiet after `ask`; at once where there is nobody to wait for,
-    as in a script.
-    """
+    """Calls `answer` once all is quiet after `ask`; at once in a script, where nobody waits."""
 
     def __init__(self, answer: Callable[[], None]) -> None:
         self._answer = answer

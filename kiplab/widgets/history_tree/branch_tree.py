@@ -156,10 +156,7 @@ def switch(tree: Tree, id: int) -> Tree:
 
 
 def rename(tree: Tree, id: int, name: str) -> Tree:
-    """Another name for a branch; the trunk is always called the play.
-
-    Raises PlayError when it is the trunk, no name, or another branch's.
-    """
+    """Another name for a branch. Raises PlayError for the trunk, no name, or one that is taken."""
     words = " ".join(name.split())
     if id == TRUNK:
         raise PlayError("the play keeps its name", expected="only branches can be renamed")

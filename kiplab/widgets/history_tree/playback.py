@@ -64,10 +64,7 @@ def seek(playback: Playback, at: int) -> Playback:
 
 
 def act(playback: Playback, statement: Statement) -> Playback:
-    """One line more where one stands; the steps after it are left out.
-
-    Raises PlayError, saying why, for a line that cannot be done there.
-    """
+    """One line more here, without the steps after. Raises PlayError where it cannot be done."""
     frame = playback.frames[playback.at]
     play = replace(playback.play, statements=playback.play.statements[: frame.lines])
     stage = replace(extended(replace(frame.stage, play=play, strict=True), statement), strict=False)
