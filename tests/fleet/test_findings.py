@@ -262,7 +262,9 @@ def test_a_study_in_which_nothing_happens_is_not_simulated_for_long() -> None:
     assert answer.finished
     assert answer.partition_years == 100
     assert all(row.why_never or row.metric == "refused" for row in answer.rows)
-    assert "it cannot happen; with shocks it cannot happen" in first_screen(answer)[0].sentences[0]
+    chance, _, _, sure, _ = first_screen(answer)
+    assert "it cannot happen; with shocks it cannot happen" in chance.sentences[0]
+    assert sure.sentences[0].startswith("It is certain in the model")
 
 
 # --- numbers from elsewhere -----------------------------------------------------------------------

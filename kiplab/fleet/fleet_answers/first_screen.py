@@ -142,7 +142,11 @@ def _named(name: str) -> str:
 
 
 def _sure(answer: FleetAnswer, most: FleetRow, assumed: list[str]) -> Iterator[str]:
-    *_, ten = at_least_one(answer.incidents.of(most))
+    rate = answer.incidents.of(most)
+    if isinstance(rate, NeverHappens):
+        yield "It is certain in the model; what the model leaves out is not in it."
+        return
+    *_, ten = at_least_one(rate)
     within = share_range_words(ten.low, ten.high)
     yield (
         f"The chance within 10 years is {within or ten.words} with 95 % confidence. That is the"
