@@ -145,7 +145,8 @@ def print_parameters(options: argparse.Namespace) -> int:
 
     from ..fleet.parameters.fleet_study import study_of
     from ..fleet.parameters.parameter_table import PARAMETERS
-    from ..fleet.parameters.study_text import parameter_lines, written
+    from ..fleet.parameters.study_text import written
+    from .fleet_text import parameter_lines
 
     if options.json:
         rows = [{**asdict(p), "kind": p.kind.__name__} for p in PARAMETERS.values()]
@@ -179,7 +180,7 @@ def report_fleet(options: argparse.Namespace) -> int:
 
 
 def _print_answer(answer: FleetAnswer, as_json: bool) -> int:
-    from ..fleet.fleet_answers.answer_text import answer_text
+    from .fleet_text import answer_text
 
     if as_json:
         return common_options.print_json(answer.report())

@@ -2,17 +2,18 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from html import escape
 
 from ..figures.drawing.svg import svg
 from ..figures.drawing.theme import DARK, LIGHT
 from ..figures.how_often import fleet_words
-from ..figures.how_often.measured_rate import rate_cells
+from ..figures.how_often.measured_rate import rate_cells, rate_words
 from ..figures.how_often.plot_sheet import Chart
-from ..fleet.fleet_answers.answer_text import sampling_words
 from ..fleet.fleet_answers.counted_metrics import who_checks
 from ..fleet.fleet_answers.first_screen import first_screen
 from ..fleet.fleet_answers.fleet_answer import FleetAnswer
+from ..fleet.fleet_answers.fleet_row import FleetRow
 from ..fleet.pictures.picture_rows import measured, where_words
 from .page_files import AUTO, html_page, page_colors, page_file, page_theme
 
@@ -48,11 +49,14 @@ def _screen(answer: FleetAnswer) -> str:
     """The five answers."""
     parts = (
         f"<h2>{escape(part.question)}</h2>\n<ul>"
-        + "".join(f"<li>{escape(sentence)}</li>" for sentence in part.sentences)
+        + "".join(f"<li>{_code(escape(sentence))}</li>" for sentence in part.sentences)
         + "</ul>"
         for part in first_screen(answer)
     )
     return "\n".join(parts)
+
+
+_code = partial(re.compile("`([^`]+)`").sub, r"<code>\1</code>")
 
 
 def about_lines(answer: FleetAnswer) -> list[str]:
@@ -64,14 +68,16 @@ def about_lines(answer: FleetAnswer) -> list[str]:
     lines = [
         answer.study.about,
         f"{answer.partition_years:,.0f} partition-years over {scenarios}, under {sets}.",
-        sampling_words(answer),
+        answer.sampling_words,
         "" if answer.finished else "The study is not finished: what is here is what it has so far.",
     ]
     return [line for line in lines if line]
 
 
 def rates_in(answer: FleetAnswer) -> fleet_words.PlotTable:
+    """Every rate, per partition and year and in the whole fleet, with what both rest on."""
     heads = ("metric", "KIPs", "standing", "at", "rate", "95 % interval", "remarks", "per", "by")
+    fleet = ("in the fleet", "mostly assumed")
     lines = [
         (
             row.metric,
@@ -81,10 +87,23 @@ def rates_in(answer: FleetAnswer) -> fleet_words.PlotTable:
             *rate_cells(measured(row.shown)),
             row.shown_unit.removeprefix("per "),
             row.method,
+            *_in_the_fleet(answer, row),
         )
         for row in answer.rows
     ]
-    return fleet_words.PlotTable("Rates of everything that was counted", heads, lines)
+    caption = "Rates of everything that was counted"
+    return fleet_words.PlotTable(caption, (*heads, *fleet), lines)
+
+
+def _in_the_fleet(answer: FleetAnswer, row: FleetRow) -> tuple[str, str]:
+    """The rate in all clusters with its unit, and what both rates rest on."""
+    incidents = answer.incidents
+    rate = f"{rate_words(measured(incidents.of(row)))} {row.fleet_unit}"
+    rate = rate if row.why_never is None else ""
+    rests = [answer.assumed_words(row, rates) for rates in (None, incidents.by_cause(row))]
+    own, there = (words.removeprefix("mostly assumed: ") for words in rests)
+    both = own if own == there else f"{own}; in the fleet {there}"
+    return "; ".join(filter(None, [rate, incidents.remark(row)])), both
 
 
 def checks_in(answer: FleetAnswer) -> fleet_words.PlotTable:

@@ -9,8 +9,9 @@ from typing import Any
 
 import msgspec
 
-from kiplab.fleet import pipeline
 from kiplab.fleet.parameters import Parameters, Scenario
+from kiplab.fleet.pipeline.study_plan import FleetOrder, Partial, StudyPlan, Workload
+from kiplab.fleet.pipeline.study_run import StudyOutcome, run_study
 
 SETS = ("none", "841", "841+903")
 METRICS = ("heads", "tails_us")
@@ -21,7 +22,7 @@ def coin(share: float) -> Scenario:
     return Scenario(feature_sets=SETS, parameters=Parameters(tail_lost=share))
 
 
-def throw(order: pipeline.FleetOrder) -> list[pipeline.Partial]:
+def throw(order: FleetOrder) -> list[Partial]:
     """Every replication is thrown once, and every feature set sees its own part of the throw."""
     thrown = [_throw(order, replication) for replication in range(order.first, order.last)]
     return [
@@ -31,35 +32,35 @@ def throw(order: pipeline.FleetOrder) -> list[pipeline.Partial]:
     ]
 
 
-def refuse_block_3(order: pipeline.FleetOrder) -> list[pipeline.Partial]:
+def refuse_block_3(order: FleetOrder) -> list[Partial]:
     if order.block == 3:
         raise ArithmeticError("the coin stands on its edge")
     return throw(order)
 
 
-def forget_a_set(order: pipeline.FleetOrder) -> list[pipeline.Partial]:
+def forget_a_set(order: FleetOrder) -> list[Partial]:
     return throw(order)[:-1]
 
 
-def find_itself_wrong(order: pipeline.FleetOrder) -> list[pipeline.Partial]:
+def find_itself_wrong(order: FleetOrder) -> list[Partial]:
     return [msgspec.structs.replace(one, checks=2) for one in throw(order)]
 
 
-def _throw(order: pipeline.FleetOrder, replication: int) -> float:
+def _throw(order: FleetOrder, replication: int) -> float:
     key = f"{order.study_seed} {replication}".encode()
     return int.from_bytes(blake2b(key, digest_size=8).digest(), "big") / 2**64
 
 
 def _partial(
-    order: pipeline.FleetOrder, number: int, features: str, metric: str, thrown: list[float]
-) -> pipeline.Partial:
+    order: FleetOrder, number: int, features: str, metric: str, thrown: list[float]
+) -> Partial:
     whole = order.scenario.parameters.tail_lost
     share = whole / (1 + number)
     heads = [value for value in thrown if value < share]
     first = [value for value in heads if value < whole / (1 + whole)]
     counted = len(heads) if metric == "heads" else sum(int(v * 10**15) for v in thrown)
     weights = [share * (1 + value) for value in heads]
-    return pipeline.Partial(
+    return Partial(
         scenario_id=order.scenario.scenario_id,
         block=order.block,
         features=features,
@@ -83,7 +84,7 @@ def _one_after_the_other(values: list[float]) -> float:
     return total
 
 
-def plan(**changes: Any) -> pipeline.StudyPlan:
+def plan(**changes: Any) -> StudyPlan:
     """Two coins, five blocks of each, forty throws in a block."""
     settings: dict[str, Any] = {
         "shares": (0.5, 0.03),
@@ -95,7 +96,7 @@ def plan(**changes: Any) -> pipeline.StudyPlan:
         **changes,
     }
     loads = tuple(
-        pipeline.Workload(
+        Workload(
             scenario=coin(share),
             block_replications=settings["block_replications"],
             blocks=settings["blocks"],
@@ -103,7 +104,7 @@ def plan(**changes: Any) -> pipeline.StudyPlan:
         )
         for share in settings["shares"]
     )
-    return pipeline.StudyPlan(
+    return StudyPlan(
         workloads=loads,
         feature_sets=settings["feature_sets"],
         study_seed=settings["study_seed"],
@@ -112,8 +113,8 @@ def plan(**changes: Any) -> pipeline.StudyPlan:
 
 
 def work_out(
-    folder: Path, given: pipeline.StudyPlan | None = None, work: Any = throw, **options: Any
-) -> pipeline.StudyOutcome:
+    folder: Path, given: StudyPlan | None = None, work: Any = throw, **options: Any
+) -> StudyOutcome:
     """Every block is a wave: how long it takes is not to decide what a test sees."""
     settings = {"spark": False, "keep_every_s": 0, **options}
-    return pipeline.run_study(given or plan(), work, folder, **settings)
+    return run_study(given or plan(), work, folder, **settings)

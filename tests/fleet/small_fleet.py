@@ -6,7 +6,7 @@ comes to the same bits. So a session gets `PLAIN` for its executors.
 
 from kiplab.fleet.fleet_answers.quick_estimate import changed
 from kiplab.fleet.parameters.fleet_study import read_study
-from kiplab.fleet.pipeline import StudyPlan, Workload
+from kiplab.fleet.pipeline.study_plan import StudyPlan, Workload
 
 PLAIN = {"NUMBA_DISABLE_JIT": "1"}
 SETS = ("none", "841", "903", "841+903")

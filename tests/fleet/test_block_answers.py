@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kiplab.fleet.pipeline import RunProgress
+from kiplab.fleet.pipeline.study_run import RunProgress
 from kiplab.spark import BlockFailed
 from tests.fleet import coins
 from tests.fleet.coins import work_out

@@ -22,7 +22,8 @@ print(len(remote.rows), "rows agree")
 import sys
 from pathlib import Path
 from kiplab.fleet.fleet_answers.work_block import work_block
-from kiplab.fleet.pipeline import partials_in, run_study
+from kiplab.fleet.pipeline.study_folder import partials_in
+from kiplab.fleet.pipeline.study_run import run_study
 from tests.fleet.small_fleet import plan
 
 there, here = Path(sys.argv[1]) / "there", Path(sys.argv[1]) / "here"

@@ -9,7 +9,7 @@ import pytest
 from kiplab import FleetLab
 from kiplab.fleet.fleet_answers import quick_estimate
 from kiplab.fleet.fleet_answers.fleet_answer import FleetAnswer
-from kiplab.fleet.pipeline import RunProgress
+from kiplab.fleet.pipeline.study_run import RunProgress
 from kiplab.spark import session
 from kiplab.widgets.fleet_lab.grid_panel import GridRun
 from tests.fleet.small_fleet import PLAIN

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiplab.fleet import spread
 from kiplab.fleet.estimators.forced_outages import OUTAGE_METRICS
 from kiplab.fleet.estimators.forced_windows import METRICS
 from kiplab.fleet.kernel.simulation import METRIC_NAMES
 from kiplab.fleet.parameters import Parameters
+from kiplab.fleet.spread import fate_groups, partition_placement
 
 SMALL: dict[str, Any] = {
     "brokers": 12,
@@ -44,7 +44,7 @@ def clusters(draw: st.DrawFn) -> dict[str, int]:
 
 @given(clusters())
 def test_every_partition_has_different_brokers_of_the_cluster(cluster: dict[str, int]) -> None:
-    placement = spread.placed(**cluster)
+    placement = partition_placement.placed(**cluster)
     assert placement.set_of.shape == placement.leader.shape == (cluster["partitions"],)
     for brokers in placement.sets.tolist():
         assert len(brokers) == cluster["replication_factor"]
@@ -55,13 +55,13 @@ def test_every_partition_has_different_brokers_of_the_cluster(cluster: dict[str,
 
 @given(clusters())
 def test_no_more_sets_are_in_use_than_were_asked_for_and_each_once(cluster: dict[str, int]) -> None:
-    sets = spread.placed(**cluster).sets.tolist()
+    sets = partition_placement.placed(**cluster).sets.tolist()
     assert len(sets) == len({tuple(brokers) for brokers in sets}) <= cluster["replica_sets"]
 
 
 def test_the_same_seed_gives_the_same_placement_and_another_one_another() -> None:
-    one, again = (spread.placed.__wrapped__(**SMALL, seed=5) for _ in range(2))
-    other = spread.placed(**SMALL, seed=6)
+    one, again = (partition_placement.placed.__wrapped__(**SMALL, seed=5) for _ in range(2))
+    other = partition_placement.placed(**SMALL, seed=6)
     assert (one.sets == again.sets).all()
     assert (one.set_of == again.set_of).all()
     assert (one.leader == again.leader).all()
@@ -69,14 +69,16 @@ def test_the_same_seed_gives_the_same_placement_and_another_one_another() -> Non
 
 
 def test_a_placement_never_changes_between_releases_of_kiplab() -> None:
-    placement = spread.placed(brokers=5, partitions=6, replication_factor=2, replica_sets=3, seed=1)
+    placement = partition_placement.placed(
+        brokers=5, partitions=6, replication_factor=2, replica_sets=3, seed=1
+    )
     replicas = placement.sets[placement.set_of]
     leaders = np.take_along_axis(replicas, placement.leader[:, None], axis=1)[:, 0]
     assert (replicas.tolist(), leaders.tolist()) == PINNED
 
 
 def test_every_set_of_brokers_is_as_likely_as_any_other() -> None:
-    placement = spread.placed(
+    placement = partition_placement.placed(
         brokers=6, partitions=60_000, replication_factor=2, replica_sets=15, seed=3
     )
     held = np.bincount(placement.set_of)
@@ -87,14 +89,18 @@ def test_every_set_of_brokers_is_as_likely_as_any_other() -> None:
 
 def test_what_cannot_be_placed_is_refused() -> None:
     with pytest.raises(ValueError, match="sets of 3 replicas cannot be placed on 2 brokers"):
-        spread.placed(brokers=2, partitions=9, replication_factor=3, replica_sets=1, seed=0)
+        partition_placement.placed(
+            brokers=2, partitions=9, replication_factor=3, replica_sets=1, seed=0
+        )
 
 
 # --- how many an incident takes -----------------------------------------------------------------
 
 
 def test_every_metric_says_what_its_incidents_take() -> None:
-    assert set(spread.GROUP_OF) == {*METRIC_NAMES, *METRICS, *OUTAGE_METRICS} - {"committed_loss"}
+    assert set(fate_groups.GROUP_OF) == {*METRIC_NAMES, *METRICS, *OUTAGE_METRICS} - {
+        "committed_loss"
+    }
 
 
 @given(clusters())
@@ -104,7 +110,7 @@ def test_no_partition_is_lost_and_none_is_counted_twice(cluster: dict[str, int])
     parameters = Parameters(**shape)
     partitions, replicas = parameters.partitions, parameters.replication_factor
     totals = {
-        metric: int(spread.partitions_per_incident(parameters, metric, seed).sizes.sum())
+        metric: int(fate_groups.partitions_per_incident(parameters, metric, seed).sizes.sum())
         for metric in ("stale_join", "last_replica_loss", "incidents")
     }
     assert totals == {
@@ -116,16 +122,16 @@ def test_no_partition_is_lost_and_none_is_counted_twice(cluster: dict[str, int])
 
 @pytest.mark.parametrize("metric", ["last_replica_loss", "stale_join"])
 def test_copysets_give_fewer_and_larger_incidents(metric: str) -> None:
-    scattered = spread.partitions_per_incident(SCATTERED, metric)
-    few = spread.partitions_per_incident(COPYSETS, metric)
+    scattered = fate_groups.partitions_per_incident(SCATTERED, metric)
+    few = fate_groups.partitions_per_incident(COPYSETS, metric)
     assert few.groups < scattered.groups
     assert few.mean > scattered.mean
     assert few.groups * few.mean == pytest.approx(scattered.groups * scattered.mean)
 
 
-def shocks(share: float) -> spread.IncidentSizes:
+def shocks(share: float) -> fate_groups.IncidentSizes:
     each = Parameters(**SMALL, shock_tail_lost=share, shock_fate_shared=False)
-    return spread.partitions_per_incident(each, "shock_loss")
+    return fate_groups.partitions_per_incident(each, "shock_loss")
 
 
 def test_a_shock_takes_about_the_share_that_loses_its_tail() -> None:
@@ -138,10 +144,10 @@ def test_a_shock_in_which_hardly_anybody_loses_anything_takes_what_one_broker_wa
     rare = shocks(1e-6)
     assert 300 < rare.groups < 500
     assert rare.sizes.sum() / 500 == pytest.approx(3_000 / 12, rel=0.1)
-    sets = spread.partitions_per_incident(SCATTERED, "offline")
+    sets = fate_groups.partitions_per_incident(SCATTERED, "offline")
     assert shocks(0.0).sizes.tolist() == sets.sizes.tolist()
 
 
 def test_a_metric_that_is_none_is_refused() -> None:
     with pytest.raises(ValueError, match=r"no incidents are known of 'stale'; there are incidents"):
-        spread.partitions_per_incident(SCATTERED, "stale")
+        fate_groups.partitions_per_incident(SCATTERED, "stale")

@@ -14,14 +14,10 @@ import msgspec
 import pyarrow.parquet as pq
 import pytest
 
-from kiplab.fleet.pipeline import (
-    RunProgress,
-    StudyFolderError,
-    StudyNotKeptError,
-    partials_in,
-    study_folder,
-    summarise,
-)
+from kiplab.fleet.pipeline import study_folder
+from kiplab.fleet.pipeline.study_folder import StudyFolderError, StudyNotKeptError, partials_in
+from kiplab.fleet.pipeline.study_run import RunProgress
+from kiplab.fleet.pipeline.study_summary import summarise
 from kiplab.spark import BlockFailed
 from tests.fleet import coins
 from tests.fleet.coins import work_out
@@ -378,6 +374,19 @@ def test_a_copy_beside_the_waves_is_no_wave(copy: Path, tmp_path: Path) -> None:
     assert work_out(copy, more, resume=True).finished
     work_out(tmp_path / "at once", more)
     assert partials_in(copy).equals(partials_in(tmp_path / "at once"))
+
+
+def test_a_block_whose_rows_are_gone_is_worked_out_once_more(copy: Path, whole: Path) -> None:
+    file = copy / "waves" / "wave-000001.parquet"
+    rows = pq.read_table(file)
+    blocks = rows["block"].to_pylist()
+    pq.write_table(rows.filter([block != blocks[0] for block in blocks]), file)
+    with pytest.raises(StudyFolderError, match="holds this study already"):
+        work_out(copy)
+    again = work_out(copy, resume=True)
+    assert again.finished
+    assert again.blocks_before < ALL
+    assert partials_in(copy).equals(partials_in(whole))
 
 
 def test_a_block_that_is_there_twice_is_not_counted_twice(copy: Path) -> None:

@@ -17,12 +17,9 @@ import pyarrow as pa
 import pytest
 
 from kiplab.fleet.fleet_answers.work_block import checked_block, work_block
-from kiplab.fleet.pipeline import (
-    RunProgress,
-    code_version,
-    partials_in,
-    run_study,
-)
+from kiplab.fleet.pipeline.study_folder import partials_in
+from kiplab.fleet.pipeline.study_plan import code_version
+from kiplab.fleet.pipeline.study_run import RunProgress, run_study
 from kiplab.spark import BlockFailed, session, waves
 from kiplab.spark.waves import run_waves
 from tests.fleet import coins, small_fleet
@@ -140,7 +137,7 @@ class TestOnThisMachine:
 DRIVER = """
 import sys
 from kiplab.fleet.fleet_answers.work_block import work_block
-from kiplab.fleet.pipeline import run_study
+from kiplab.fleet.pipeline.study_run import run_study
 from tests.fleet import small_fleet
 
 def heard(now):

@@ -11,7 +11,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from kiplab.fleet.pipeline import FleetOrder, Partial, RunProgress, run_study
+from kiplab.fleet.pipeline.study_plan import FleetOrder, Partial
+from kiplab.fleet.pipeline.study_run import RunProgress, run_study
 from kiplab.spark import SparkUnavailable
 from tests.fleet import coins
 

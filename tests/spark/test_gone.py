@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kiplab.fleet.pipeline import partials_in, run_study
+from kiplab.fleet.pipeline.study_folder import partials_in
+from kiplab.fleet.pipeline.study_run import run_study
 from tests.fleet import coins
 from tests.spark.goes_away import PLAN
 

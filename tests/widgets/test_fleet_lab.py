@@ -149,8 +149,8 @@ def test_what_cannot_happen_is_not_what_was_never_seen(lab: FleetLab) -> None:
     lab.look_at("unclean_loss")
     assert "cannot happen" not in lab.table.value
     lab.dials["unclean_elections"].slider.value = 0
-    assert "cannot happen: unclean_elections is off" not in lab.sentence
-    assert "unclean_elections is off" in lab.table.value
+    assert "cannot happen: unclean elections are off" not in lab.sentence
+    assert "unclean elections are off" in lab.table.value
 
 
 def test_what_nobody_has_worked_out_is_said_and_not_drawn(lab: FleetLab) -> None:

@@ -66,6 +66,7 @@ def _sentence(kinds: Sequence[KindOfIncident]) -> str:
         if kind.incidents:
             many, half = counted(kind.incidents, kind.noun), counted(kind.middle, "partition")
             words = f"half of {many} take {half} at most, the largest {kind.sizes[-1][0]:,}"
+            words = words if kind.incidents > 1 else f"{many} takes {half}"
         sentences.append(f"{kind.name}: {words}")
     return "; ".join(sentences) + "." if any(kind.incidents for kind in kinds) else EMPTY
 

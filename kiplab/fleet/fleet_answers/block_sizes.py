@@ -12,9 +12,11 @@ from math import ceil
 from ..estimators.forced_windows import BLOCKS, SAMPLES, forced_exposure
 from ..kernel.simulation import simulate
 from ..parameters.as_world import as_world, horizon_us
+from ..parameters.meaningful_sets import NONE_OF_THEM
 from ..parameters.scenario import Scenario
 from ..parameters.years import MICROSECONDS_PER_YEAR
 from ..pipeline.study_plan import Workload
+from .never_rules import never_in
 
 _BLOCKS = 40
 """Of a scenario or more, as long as each is small."""
@@ -29,11 +31,13 @@ _MOST_REPLICATIONS = 1 << 32
 def naive_load(
     scenario: Scenario, years: float, sizes: Mapping[str, int] | None = None
 ) -> Workload:
-    """So many partition-years or a little more; `sizes` are those of blocks that are there already.
+    """So many partition-years or a little more, or one replication where nothing ever happens;
+    `sizes` are those of blocks that are there already.
 
     Raises ValueError for more than the kernel can number.
     """
     wanted, each = replications(scenario, years), _years_of_one(scenario)
+    wanted = 1 if never_in(scenario, NONE_OF_THEM, "incidents") else wanted
     size = (sizes or {}).get(scenario.scenario_id) or _size(scenario, wanted)
     return Workload(
         scenario=scenario, block_replications=size, blocks=ceil(wanted / size), years=each

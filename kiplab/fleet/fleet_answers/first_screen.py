@@ -2,7 +2,7 @@
 sure that is, and the assumptions. Of a sweep it is about the first point.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -25,9 +25,10 @@ from ..parameters.parameter_table import PARAMETERS, Parameters
 from ..parameters.scenario import Scenario
 from ..spread.partition_placement import sets_in_use
 from ..statistics.event_rates import FoundRate, NeverHappens, at_least_one
+from .assumed_share import MOSTLY_ASSUMED
 from .fleet_answer import FleetAnswer
 from .fleet_row import FleetRow, best_rows
-from .loss_levers import OF_SHOCKS, LossLever, assumed, loss_levers
+from .loss_levers import LossLever, loss_levers
 from .yearly_incidents import ALL_CAUSES
 
 SHOCKS = "shock_loss"
@@ -55,12 +56,14 @@ def first_screen(answer: FleetAnswer) -> tuple[ScreenPart, ...]:
     causes = answer.incidents.by_cause(most)
     levers = loss_levers(scenario, most.features, _rate(causes.get(SHOCKS)))
     strong = [lever for lever in levers if lever.strength > _HARDLY]
+    assumed = answer.assumed(most, causes)
+    told = dict.fromkeys([*assumed, *(lever.parameter for lever in levers[: 2 * _LEVERS])])
     return (
         ScreenPart(_asked(scenario), tuple(_chances(answer, rows))),
-        ScreenPart("Of which cause?", tuple(_causes(causes, most))),
-        ScreenPart("What would change it most?", tuple(map(_lever, strong[:_LEVERS]))),
-        ScreenPart("How sure is that?", tuple(_sure(answer, most, causes, levers))),
-        ScreenPart("Under which assumptions?", tuple(_assumptions(scenario.parameters, levers))),
+        ScreenPart("Of which cause?", tuple(_causes(answer, causes, most))),
+        ScreenPart("What would change it most?", tuple(_changes(strong))),
+        ScreenPart("How sure is that?", tuple(_sure(answer, most, assumed))),
+        ScreenPart("Under which assumptions?", tuple(_assumptions(scenario.parameters, told))),
     )
 
 
@@ -78,22 +81,28 @@ def _asked(scenario: Scenario) -> str:
 def _chances(answer: FleetAnswer, rows: tuple[FleetRow, ...]) -> Iterator[str]:
     """Sets that came to the same stand together."""
     words = (
-        f"without shocks {_within(answer.incidents.of(row, without=SHOCKS))}; with shocks"
-        f" {_within(answer.incidents.of(row))}"
+        f"without shocks {_within(answer, row, SHOCKS)}; with shocks {_within(answer, row)}"
         for row in rows
     )
     same = alike(zip(words, (set_words(row.features) for row in rows), strict=True))
     yield from (f"{capital(listed(sets))}: {words}." for words, sets in same.items())
 
 
-def _within(rate: FoundRate) -> str:
+def _within(answer: FleetAnswer, row: FleetRow, without: str = "") -> str:
+    rate = answer.incidents.of(row, without=without)
     if isinstance(rate, NeverHappens):
         return "it cannot happen"
-    chances = at_least_one(rate)
-    return ", ".join(f"{c.words} within {counted(round(c.years), 'year')}" for c in chances)
+    each = {c: found for c, found in answer.incidents.by_cause(row).items() if c != without}
+    chances = (f"{c.words} within {counted(round(c.years), 'year')}" for c in at_least_one(rate))
+    return ", ".join(chances) + _rests(answer, row, each)
 
 
-def _causes(causes: dict[str, FoundRate], most: FleetRow) -> Iterator[str]:
+def _rests(answer: FleetAnswer, row: FleetRow, rates: dict[str, FoundRate]) -> str:
+    words = answer.assumed_words(row, rates)
+    return f" ({words})" if words else ""
+
+
+def _causes(answer: FleetAnswer, causes: dict[str, FoundRate], most: FleetRow) -> Iterator[str]:
     """Of the set with the most KIPs."""
     if most.features != NO_KIPS:
         yield f"This and what follows is for {set_words(most.features)}."
@@ -105,45 +114,56 @@ def _causes(causes: dict[str, FoundRate], most: FleetRow) -> Iterator[str]:
         elif _rate(found):
             share = share_words(_rate(found) / total)
             a_year = number_words(_rate(found))
-            yield f"{name}: {share} of the losses, {a_year} a year in the fleet."
+            rests = _rests(answer, most, {cause: found})
+            yield f"{name}: {share} of the losses, {a_year} a year in the fleet{rests}."
         else:
             yield f"{name}: none seen."
 
 
-def _lever(lever: LossLever) -> str:
-    about = PARAMETERS[lever.parameter]
-    doubled, halved = (f"{number_words(n)} times" for n in (lever.doubled, lever.halved))
-    return (
-        f"{about.does.split('.')[0]} ({lever.parameter}): twice as much makes {doubled} as many"
-        f" losses, half as much {halved}."
-    )
+def _changes(levers: list[LossLever]) -> Iterator[str]:
+    for lever in levers[:_LEVERS]:
+        ends = sorted(lever.losses.items(), reverse=True)
+        said = (
+            f"{_as_much(n)} makes {number_words(m)} times the losses" for n, m in ends if n != 1
+        )
+        yield f"{_named(lever.parameter)}: {', '.join(said)}."
+    if not levers:
+        yield "Nothing: no parameter that is halved or doubled changes it."
 
 
-def _sure(
-    answer: FleetAnswer, most: FleetRow, causes: dict[str, FoundRate], levers: list[LossLever]
-) -> Iterator[str]:
-    *_, ten = at_least_one(answer.incidents.of(most))
+def _as_much(times: float) -> str:
+    usual = {2.0: "twice as much", 0.5: "half as much"}
+    return usual.get(times, f"{value_words(times)} times as much")
+
+
+def _named(name: str) -> str:
+    called = PARAMETERS[name].called
+    return f"{called[0].upper()}{called[1:]} ({name})"
+
+
+def _sure(answer: FleetAnswer, most: FleetRow, assumed: list[str]) -> Iterator[str]:
+    rate = answer.incidents.of(most)
+    if isinstance(rate, NeverHappens):
+        yield "It is certain in the model; what the model leaves out is not in it."
+        return
+    *_, ten = at_least_one(rate)
     within = share_range_words(ten.low, ten.high)
     yield (
         f"The chance within 10 years is {within or ten.words} with 95 % confidence. That is the"
         " error of sampling alone: it does not hold what the assumptions leave open."
     )
-    total = sum(map(_rate, causes.values()))
-    if total and _rate(causes.get(SHOCKS)) > total / 2:
-        yield (
-            "More than half of the chance with shocks is the product of two assumed parameters:"
-            f" {' times '.join(OF_SHOCKS)}."
-        )
-    if names := [name for name in assumed(levers) if name not in OF_SHOCKS]:
-        yield f"It also rests on what nobody has published: {listed(names)}."
+    if assumed:
+        called = listed([PARAMETERS[name].called for name in assumed])
+        yield f"More than half of it rests on what nobody has published: {called}."
 
 
-def _assumptions(p: Parameters, levers: list[LossLever]) -> Iterator[str]:
+def _assumptions(p: Parameters, names: Iterable[str]) -> Iterator[str]:
     """The values that the loss depends on most."""
-    for lever in levers[: 2 * _LEVERS]:
-        about = PARAMETERS[lever.parameter]
-        value = value_words(float(getattr(p, lever.parameter)))
-        yield f"{lever.parameter} = {value} {about.unit}, {about.basis}: {about.does}"
+    for name in names:
+        about, value = PARAMETERS[name], float(getattr(p, name))
+        basis = about.basis if value == about.default else "set by the study"
+        yield f"{_named(name)} = {value_words(value)} {about.unit}, {basis}: {about.does}"
+    yield MOSTLY_ASSUMED
     yield "Every parameter with its source: `kiplab fleet parameters`."
     yield (
         "Producers write all the time, with acks=all. Brokers and clusters fail independently but"

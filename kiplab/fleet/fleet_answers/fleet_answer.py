@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from ...extras import needed_by
-from ...figures.how_often.fleet_words import alike
+from ...figures.how_often.fleet_words import alike, listed
 from ..parameters.fleet_study import FleetStudy
+from ..parameters.parameter_table import PARAMETERS
 from ..parameters.years import MICROSECONDS_PER_YEAR
-from ..pipeline.study_plan import METHODS
+from ..pipeline.study_plan import FORCED, METHODS
 from ..pipeline.study_summary import SummaryRow
-from ..statistics.event_rates import at_least_one
-from .fleet_row import FleetRow, SweptValues, best_rows, fleet_rows, rank
+from ..statistics.event_rates import FoundRate, at_least_one
+from .assumed_share import MOST_POINTS, WORK, AssumedShares
+from .fleet_row import FleetRow, best_rows, fleet_rows, rank
+from .forced_scenarios import forced_words
 from .yearly_incidents import YearlyIncidents
 
 if TYPE_CHECKING:
@@ -103,7 +106,10 @@ class FleetAnswer(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         if not rows:
             raise LookupError(self._said("any", metric, {}, "there is no row"))
         same = alike(((row.swept, row.words), row.features) for row in rows)
-        places = "; ".join(f"{_place(sets, at)}: {words}" for (at, words), sets in same.items())
+        places = "; ".join(
+            f"{', '.join([*sets, *(f'{name}={value}' for name, value in at)])}: {words}"
+            for (at, words), sets in same.items()
+        )
         return f"{metric}, {rows[0].shown_unit}: {places}."
 
     def frame(self) -> pd.DataFrame:
@@ -134,20 +140,48 @@ class FleetAnswer(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             "rows": [*map(self._reported, self.rows)],
         }
 
+    @property
+    def sampling_words(self) -> str:
+        """What was forced because it is rare, and that the rest was counted."""
+        if any(row.method == FORCED for row in self.rows):
+            return forced_words(self.study.scenarios)
+        return "Nothing is forced: every rate is what was counted."
+
     @cached_property
     def incidents(self) -> YearlyIncidents:
         """How many incidents a year rows come to."""
         return YearlyIncidents(self.study, self.rows)
 
+    @cached_property
+    def _shares(self) -> dict[str, AssumedShares]:
+        """By scenario, of the first dozen."""
+        points = self.study.scenarios[:MOST_POINTS]
+        return {one.scenario_id: AssumedShares(one, WORK / len(points)) for one in points}
+
+    def assumed(self, row: FleetRow, rates: Mapping[str, FoundRate] | None = None) -> list[str]:
+        """The assumed parameters that more than half of a number rests on, the strongest first:
+        of a row's own, or of another at its point and set, with these rates by metric.
+        """
+        rates = rates or {one.metric: one.found for one in self.incidents.causes(row)}
+        parts = {metric: found.rate or 0.0 for metric, found in rates.items()}
+        if not any(parts.values()) or row.scenario_id not in self._shares:
+            return []
+        return self._shares[row.scenario_id].behind(row.features, parts)
+
+    def assumed_words(self, row: FleetRow, rates: Mapping[str, FoundRate] | None = None) -> str:
+        """``mostly assumed: hard crashes``; empty where less than half is."""
+        names = [PARAMETERS[name].called for name in self.assumed(row, rates)]
+        return f"mostly assumed: {listed(names)}" if names else ""
+
     def _reported(self, row: FleetRow) -> dict[str, Any]:
+        fleet = self.incidents.of(row)
+        ends = {name: getattr(fleet, name) for name in ("rate", "low", "high")}
+        line = {**row.report(), "mostly_assumed": self.assumed(row)}
+        line["fleet"] = {"unit": row.fleet_unit, **ends}
         if not row.metric.endswith("_loss"):
-            return row.report()
-        chances = at_least_one(self.incidents.of(row))
-        chance = {
-            "at_least_one": [msgspec.structs.asdict(one) for one in chances],
-            "remark": self.incidents.remark(row),
-        }
-        return {**row.report(), **chance}
+            return line
+        chances = [msgspec.structs.asdict(one) for one in at_least_one(fleet)]
+        return {**line, "at_least_one": chances, "remark": self.incidents.remark(row)}
 
 
 def answer_of(study: FleetStudy, summary: Sequence[SummaryRow]) -> FleetAnswer:
@@ -162,7 +196,3 @@ def answer_of(study: FleetStudy, summary: Sequence[SummaryRow]) -> FleetAnswer:
         seconds=None,
         partition_years=sum(lived.values()) / MICROSECONDS_PER_YEAR,
     )
-
-
-def _place(sets: Iterable[str], swept: SweptValues) -> str:
-    return ", ".join([*sets, *(f"{name}={value}" for name, value in swept)])

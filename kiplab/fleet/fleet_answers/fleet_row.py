@@ -85,18 +85,14 @@ class FleetRow(msgspec.Struct, frozen=True, kw_only=True):
         return self.unit.replace("microseconds", "seconds")
 
     @property
+    def fleet_unit(self) -> str:
+        """The unit in all clusters of a study: what falls together is one incident."""
+        return f"{'partition-seconds' if COUNTED[self.metric].is_time else 'incidents'} per year"
+
+    @property
     def words(self) -> str:
         """The rate with its interval, without the unit; never a bare zero."""
-        found = self.shown
-        if found.because is not None:
-            return f"cannot happen: {found.because}"
-        if found.high is None:
-            return "unknown: no weighted sample hit anything"
-        if found.rate is None:
-            return f"none seen (at most {found.high:.2g})"
-        digits = telling_digits(found.low, found.high)
-        first, last = f"{found.low:.{digits}g}", f"{found.high:.{digits}g}"
-        return f"{found.rate:.{digits}g} ({f'{first} to {last}' if first != last else NARROW})"
+        return found_words(self.shown)
 
     def report(self) -> dict[str, Any]:
         """As an object of JSON. Raises MissingExtraError without scipy.
@@ -107,27 +103,30 @@ class FleetRow(msgspec.Struct, frozen=True, kw_only=True):
         if (found.method or "").startswith(EXACT) and not COUNTED[self.metric].is_time:
             jeffreys = poisson_interval(self.events, self.exposure, method=JEFFREYS)
             low, high = jeffreys.low, jeffreys.high
+        names = ("features", "metric", "events", "exposure", "rate", "low", "high")
+        more = ("label", "counts", "unit", "why_never")
         return {
-            "features": self.features,
-            "metric": self.metric,
-            "events": self.events,
-            "exposure": self.exposure,
-            "rate": found.rate,
-            "low": found.low,
-            "high": found.high,
-            "jeffreys_low": low,
-            "jeffreys_high": high,
-            "method": self.method,
-            "interval": found.method,
-            "label": self.label,
-            "counts": self.counts,
-            "unit": self.unit,
-            "why_never": found.because,
-            "effective_samples": found.effective_samples,
-            "alarms": list(found.alarms),
-            "swept": dict(self.swept),
-            "scenario": self.scenario_id,
+            **{name: getattr(self, name) for name in names},
+            **{"jeffreys_low": low, "jeffreys_high": high},
+            **{"method": self.method, "interval": found.method},
+            **{name: getattr(self, name) for name in more},
+            **{"effective_samples": found.effective_samples, "alarms": list(found.alarms)},
+            **{"swept": dict(self.swept), "scenario": self.scenario_id},
         }
+
+
+def found_words(rate: FoundRate) -> str:
+    """A rate with its interval; never a bare zero."""
+    if rate.because is not None:
+        return f"cannot happen: {rate.because}"
+    if rate.high is None:
+        return "unknown: no weighted sample hit anything"
+    if rate.rate is None:
+        return f"none seen (at most {rate.high:.2g})"
+    digits = telling_digits(rate.low, rate.high)
+    # Through float, so that 620 is not 6.2e+02.
+    shown, first, last = (f"{float(f'{n:.{digits}g}'):g}" for n in (rate.rate, rate.low, rate.high))
+    return f"{shown} ({f'{first} to {last}' if first != last else NARROW})"
 
 
 def best_rows(rows: Iterable[FleetRow], metric: str) -> tuple[FleetRow, ...]:

@@ -60,10 +60,10 @@ def forced_words(scenarios: Iterable[Scenario]) -> str:
     """What has a forced estimate in these scenarios, which have some, and what was only counted."""
     scenarios = tuple(scenarios)
     forced = [frozenset(forced_metrics(scenario)) for scenario in scenarios]
-    named = [name for name in (*WINDOW_METRICS, *OUTAGE_METRICS) if any(name in f for f in forced)]
     names = ", ".join(
         name if all(name in f for f in forced) else f"{name} (at some points)"
-        for name in dict.fromkeys(named)
+        for name in dict.fromkeys((*WINDOW_METRICS, *OUTAGE_METRICS))
+        if any(name in f for f in forced)
     )
     return (
         f"Forced, because they are rare: {names} ({FORCED_WITHOUT})."

@@ -42,22 +42,22 @@ NEVER_RULES = (
     ),
     NeverRule(
         metrics=("unclean_loss", "recovery_us"),
-        because="unclean_elections is off",
+        because="unclean elections are off (unclean_elections)",
         values={"unclean_elections": False},
     ),
     NeverRule(
         metrics=("shock_loss",),
-        because="rack_shocks_per_year and cluster_shocks_per_year are 0",
+        because="there are no shocks (rack_shocks_per_year and cluster_shocks_per_year are 0)",
         values={"rack_shocks_per_year": 0, "cluster_shocks_per_year": 0},
     ),
     NeverRule(
         metrics=("shock_loss",),
-        because="shock_tail_lost is 0, and a shock replaces no disk",
+        because="a shock loses no records (shock_tail_lost is 0) and replaces no disk",
         values={"shock_tail_lost": 0},
     ),
     NeverRule(
         metrics=("last_replica_loss", "race_loss"),
-        because="no crash loses records: tail_lost and disk_failures_per_year are 0",
+        because="no crash loses records (tail_lost and disk_failures_per_year are 0)",
         values={
             **{"tail_lost": 0, "disk_failures_per_year": 0, "shock_tail_lost": 0},
             "unclean_elections": False,
@@ -70,7 +70,7 @@ NEVER_RULES = (
     ),
     NeverRule(
         metrics=("under_min_us",),
-        because="min_insync_replicas is 1, and the ISR keeps its last member",
+        because="min.insync.replicas is 1, and the ISR keeps its last member",
         values={"min_insync_replicas": 1},
     ),
 )

@@ -5,7 +5,7 @@ sampling follows from the study alone, so that the same question has the same an
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,8 @@ def estimate(
     began = time.monotonic()
     read = study if isinstance(study, FleetStudy) else read_study(study)
     fleet_study = _short(changed(read, parameters))
-    plans = plans_of(fleet_study, METHODS, _load_of(len(fleet_study.scenarios)), seed)
+    work = _WORK / len(fleet_study.scenarios)
+    plans = plans_of(fleet_study, METHODS, lambda point: _one_block(point, work), seed)
     answer = worked_out(fleet_study, plans, None, {"progress": False}, spark=False)
     if not answer.finished:
         raise KeyboardInterrupt
@@ -70,13 +71,9 @@ def _short(study: FleetStudy) -> FleetStudy:
     return changed(study, {"horizon_years": [max(least, share * years) for years in horizons]})
 
 
-def _load_of(points: int) -> Callable[[Scenario], Workload]:
-    """As much of a scenario as is lived through in its share of the time, in one block."""
-
-    def load_of(scenario: Scenario) -> Workload:
-        several = max(1, int(_WORK / points / kernel_work(scenario)))
-        load = naive_load(scenario, several * scenario.parameters.horizon_years)
-        whole = load.blocks * load.block_replications
-        return msgspec.structs.replace(load, blocks=1, block_replications=whole)
-
-    return load_of
+def _one_block(scenario: Scenario, work: float) -> Workload:
+    """As much of a scenario as that work is."""
+    several = max(1, int(work / kernel_work(scenario)))
+    load = naive_load(scenario, several * scenario.parameters.horizon_years)
+    whole = load.blocks * load.block_replications
+    return msgspec.structs.replace(load, blocks=1, block_replications=whole)

@@ -17,6 +17,7 @@ from ..statistics.event_rates import (
     SeenRate,
     WeighedRate,
 )
+from .counted_metrics import COUNTED
 from .fleet_row import FleetRow, best_rows
 
 ALL_CAUSES = "committed_loss"
@@ -37,7 +38,8 @@ class YearlyIncidents:
         }
 
     def of(self, row: FleetRow, *, without: str = "") -> FoundRate:
-        """How many a year there are of a row's metric in all clusters, as sure as the row is.
+        """How many a year there are of a row's metric in all clusters, as sure as the row is; of a
+        time its seconds, added up over all partitions.
 
         Of a loss by any cause, one cause can be left out. Raises ValueError for a metric that no
         incidents are known of.
@@ -49,11 +51,20 @@ class YearlyIncidents:
 
     def by_cause(self, row: FleetRow) -> dict[str, FoundRate]:
         """How many losses a year each cause brings to all clusters, at a row's point and set."""
-        rows = {c: self._causes.get((row.scenario_id, row.features, c)) for c in LOSS_CAUSES}
-        return {cause: self._alone(one) for cause, one in rows.items() if one is not None}
+        return {one.metric: self._alone(one) for one in self.causes(row)}
+
+    def causes(self, row: FleetRow) -> list[FleetRow]:
+        """The rows of the causes of a loss by any cause; of another metric the row itself."""
+        if row.metric != ALL_CAUSES:
+            return [row]
+        rows = (self._causes.get((row.scenario_id, row.features, c)) for c in LOSS_CAUSES)
+        return [one for one in rows if one is not None]
 
     def _alone(self, row: FleetRow) -> FoundRate:
-        return row.found.times(incidents_per_rate(self.points[row.scenario_id], row.metric))
+        p = self.points[row.scenario_id]
+        if COUNTED[row.metric].is_time:
+            return row.shown.times(p.clusters * p.partitions)
+        return row.found.times(incidents_per_rate(p, row.metric))
 
     def remark(self, row: FleetRow) -> str:
         """Where incidents of a metric are counted apart that may fall together: so many at most."""

@@ -39,7 +39,7 @@ class ZooKeeperRates(msgspec.Struct, frozen=True, kw_only=True):
         """One for each KIP, with what the number depends on."""
         shapes = ", ".join(f"{rate:.2g} if {shape}" for shape, rate in self.by_shape.items())
         if not self.exposed_s:
-            kip_343 = "KIP-343 has nothing to prevent: network_cuts_per_year is 0."
+            kip_343 = "KIP-343 has nothing to prevent: no network is cut (network_cuts_per_year)."
         else:
             kip_343 = (
                 f"KIP-343 leaves {self.exposed_343_s:.3g} of {self.exposed_s:.3g} s per partition"

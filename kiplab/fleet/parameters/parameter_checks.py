@@ -41,19 +41,20 @@ def checked(name: str, value: Any) -> Any:
 
 def check_together(values: Mapping[str, Any]) -> None:
     """Raises ParameterError where two values contradict each other."""
-    for less, more, why in _ORDERED:
+    for less, more, why in ORDERED:
         if values[less] > values[more]:
             problem = f"{values[less]} is more than {more}, which is {values[more]}"
             raise ParameterError(problem, allowed=f"{why}; lower it, or raise {more}", key=less)
 
 
-_ORDERED = (
+ORDERED = (
     ("replication_factor", "brokers", "each replica has a broker of its own"),
     ("replica_sets", "partitions", "a replica set has a partition or more"),
     ("disk_failures_per_year", "crashes_per_year", "failing disks are among the crashes"),
     ("controller_failover_min_s", "controller_failover_max_s", "the shortest is not the longest"),
     ("heartbeat_s", "session_s", "a session outlives a heartbeat"),
 )
+"""The first of two is at most the second, and why."""
 
 
 def _fits(value: Any, kind: type) -> bool:

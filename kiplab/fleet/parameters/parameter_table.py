@@ -22,11 +22,12 @@ class Basis(StrEnum):
 class Parameter(msgspec.Struct, frozen=True, kw_only=True):
     """One row of the table.
 
-    `low` to `high` is what is allowed, `usual` what is worth sweeping. `kind` is float, int or
-    bool.
+    A sentence says `called`. `low` to `high` is what is allowed, `usual` what is worth sweeping.
+    `kind` is float, int or bool.
     """
 
     name: str
+    called: str
     unit: str
     kind: type
     low: float
@@ -41,6 +42,7 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
 class _About(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the file says of a parameter."""
 
+    called: str
     unit: str
     allowed: tuple[float, float]
     usual: tuple[float, float]

@@ -34,11 +34,8 @@ def values_of(name: str, setting: Any) -> tuple[Any, ...]:
 
 def _spread(name: str, parts: dict[str, Any]) -> list[Any]:
     for part in parts:
-        try:
-            check_name(part, _PARTS, "part of a sweep")
-        except ParameterError as wrong:
-            problem = f"{part} is no part of a sweep"
-            raise ParameterError(problem, allowed=_SHAPE, key=name) from wrong
+        if part not in _PARTS:
+            raise ParameterError(f"{part} is no part of a sweep", allowed=_SHAPE, key=name)
     lacking = [part for part in _PARTS[:3] if part not in parts]
     if lacking or PARAMETERS[name].kind is bool:
         problem = f"the sweep lacks {' and '.join(lacking)}" if lacking else "it cannot be spread"

@@ -1,7 +1,7 @@
 """Answers as the rows that pictures are drawn from."""
 
 from collections.abc import Mapping, Sequence
-from math import inf, isclose
+from math import isclose
 
 from msgspec.structs import replace
 
@@ -197,14 +197,13 @@ def levers_of(
     usual, levers = measured(forced_rate(parameters, features, metric, seed)), []
     for name, *ends in halved_and_doubled(parameters, names):
         lower, higher = (measured(forced_rate(end, features, metric, seed)) for end in ends)
-        values = [float(getattr(one, name)) for one in (ends[0], parameters, ends[1])]
-        words = [*map(value_words, values)]
+        least, value, most = (float(getattr(p, name)) for p in (ends[0], parameters, ends[1]))
         lever = Leverage(
-            parameter=name,
-            lower_value=words[0],
-            usual_value=f"{words[1]} {PARAMETERS[name].unit}",
-            higher_value=words[2],
-            factor=values[2] / values[0] if values[0] else inf,
+            parameter=PARAMETERS[name].called,
+            lower_value=value_words(least),
+            usual_value=f"{name} = {value_words(value)} {PARAMETERS[name].unit}",
+            higher_value=value_words(most),
+            factor=most / least,
             lower=lower,
             usual=usual,
             higher=higher,

@@ -10,7 +10,6 @@ from typing import Any
 from ...extras import MissingExtraError
 from ...figures.how_often.fleet_words import metric_words, plot_table_html
 from ...figures.how_often.number_words import number_words
-from ...fleet.fleet_answers.answer_text import sampling_words
 from ...fleet.fleet_answers.fleet_answer import FleetAnswer
 from ...fleet.fleet_answers.quick_estimate import estimate
 from ...fleet.parameters.fleet_study import FleetStudy, read_study
@@ -183,7 +182,7 @@ class FleetLab:
         with self.box.batch():
             self.picture.drawing = self._drawing(self.daylight.theme)
             lived = number_words(self.answer.partition_years, 2)
-            how = f"{lived} partition-years lived through. {sampling_words(self.answer)}"
+            how = f"{lived} partition-years lived through. {self.answer.sampling_words}"
             self.note.value, self.how.value = note(self.sentence), muted(how)
             self.table.value = plot_table_html(asks.findings_table(self.answer, self._rows()))
             # Rates that are not computed yet have no picture, and no line of a table.

@@ -14,8 +14,7 @@ from msgspec.structs import replace
 from kiplab.fleet.fleet_answers import work_block as work_file
 from kiplab.fleet.fleet_answers.work_block import WrongPlaceError, checked_block, work_block
 from kiplab.fleet.parameters import Parameters, Scenario
-from kiplab.fleet.pipeline import FleetOrder, code_version
-from kiplab.fleet.pipeline.study_plan import METHODS
+from kiplab.fleet.pipeline.study_plan import METHODS, FleetOrder, code_version
 from kiplab.spark.session import package_zip
 
 SETS = ("none", "841")
@@ -60,7 +59,7 @@ def test_a_version_is_of_the_sources_and_a_zip_of_them_has_the_same(
     with open(tmp_path / "changed/kiplab/fleet/kernel/philox.py", "a") as file:
         file.write("# another one")
     for place in (package_zip(), tmp_path / "same", tmp_path / "changed"):
-        asked = "from kiplab.fleet.pipeline import code_version; print(code_version())"
+        asked = "from kiplab.fleet.pipeline.study_plan import code_version; print(code_version())"
         environment = {**os.environ, "PYTHONPATH": str(place)}
         ran = subprocess.run(
             [sys.executable, "-c", asked],

@@ -8,11 +8,12 @@ import pytest
 from msgspec.structs import replace
 
 from kiplab import fleet
-from kiplab.fleet.fleet_answers.answer_text import answer_text
+from kiplab.cli.fleet_text import answer_text
 from kiplab.fleet.fleet_answers.fleet_answer import FleetAnswer
 from kiplab.fleet.parameters.fleet_study import study_of
 from kiplab.fleet.parameters.years import MICROSECONDS_PER_YEAR
-from kiplab.fleet.pipeline import StudyFolderError, study_folder
+from kiplab.fleet.pipeline import study_folder
+from kiplab.fleet.pipeline.study_folder import StudyFolderError
 from kiplab.fleet.statistics.event_rates import NeverHappens, NeverSeen, SeenRate, WeighedRate
 
 YEARS = 4_000.0

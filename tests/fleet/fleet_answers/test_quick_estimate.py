@@ -10,7 +10,6 @@ from kiplab import fleet
 from kiplab.fleet.estimators.forced_outages import OUTAGE_METRICS
 from kiplab.fleet.estimators.forced_windows import METRICS as WINDOW_METRICS
 from kiplab.fleet.fleet_answers import quick_estimate
-from kiplab.fleet.fleet_answers.answer_text import sampling_words
 from kiplab.fleet.fleet_answers.forced_scenarios import forced_metrics, forced_words
 from kiplab.fleet.fleet_answers.quick_estimate import changed
 from kiplab.fleet.statistics.event_rates import NeverHappens, NeverSeen, SeenRate, WeighedRate
@@ -81,8 +80,8 @@ def test_it_is_said_which_metrics_are_forced_at_which_points() -> None:
     assert "stale_join (at some points)" in said
     assert "last_replica_loss, all_replicas_gone (without cuts, shocks and" in said
     alone = fleet.estimate("small", replication_factor=1)
-    assert sampling_words(alone) == "Nothing is forced: every rate is what was counted."
-    assert sampling_words(fleet.estimate("small")) == forced_words(study.scenarios)
+    assert alone.sampling_words == "Nothing is forced: every rate is what was counted."
+    assert fleet.estimate("small").sampling_words == forced_words(study.scenarios)
 
 
 def test_a_sweep_has_a_row_for_each_point_with_its_value() -> None:

@@ -1,18 +1,22 @@
-"""An answer as text for a terminal: by point and metric, a line for all equal results."""
+"""Studies of fleets as text for a terminal: by point and metric a line for all equal results, and
+the table of parameters.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import groupby
 from textwrap import wrap
 
-from ...figures.how_often.fleet_words import alike
-from ..pipeline.study_plan import FORCED, NAIVE
-from ..statistics.event_rates import YEARS, at_least_one
-from .first_screen import first_screen
-from .fleet_answer import FleetAnswer
-from .fleet_row import FleetRow, best_rows
-from .forced_scenarios import forced_words
-from .yearly_incidents import ALL_CAUSES
-from .zookeeper_rates import zookeeper_rates
+from ..figures.how_often.fleet_words import alike
+from ..fleet.fleet_answers.first_screen import first_screen
+from ..fleet.fleet_answers.fleet_answer import FleetAnswer
+from ..fleet.fleet_answers.fleet_row import FleetRow, best_rows, found_words
+from ..fleet.fleet_answers.yearly_incidents import ALL_CAUSES
+from ..fleet.fleet_answers.zookeeper_rates import zookeeper_rates
+from ..fleet.parameters.parameter_table import PARAMETERS
+from ..fleet.parameters.study_text import range_words, toml_value
+from ..fleet.pipeline.study_plan import NAIVE
+from ..fleet.statistics.event_rates import YEARS, at_least_one
 
 WIDTH = 100
 
@@ -38,7 +42,7 @@ def _head(answer: FleetAnswer) -> Iterator[str]:
     took = "" if answer.seconds is None else f", in {answer.seconds:.1f} s"
     yield f"{answer.partition_years:,.0f} partition-years over {where}{took}."
     labels = dict.fromkeys((row.features, row.label) for row in answer.rows)
-    yield sampling_words(answer)
+    yield answer.sampling_words
     yield f"Feature sets: {', '.join(f'{name} ({label})' for name, label in labels)}."
 
 
@@ -48,17 +52,18 @@ def _points(answer: FleetAnswer) -> Iterator[str]:
         if swept:
             yield ""
             yield ", ".join(f"{name} = {value}" for name, value in swept)
-        yield from _metrics(point)
+        yield from _metrics(answer, point)
         yield from _chances(answer, point)
         yield from _with_zookeeper(answer, point)
 
 
-def _metrics(point: Sequence[FleetRow]) -> Iterator[str]:
+def _metrics(answer: FleetAnswer, point: Sequence[FleetRow]) -> Iterator[str]:
     for metric in dict.fromkeys(row.metric for row in point):
         rows = [row for row in point if row.metric == metric]
         yield ""
-        yield f"{metric}: {rows[0].counts} ({rows[0].shown_unit})"
-        yield from _lines(rows, _words)
+        units = f"{rows[0].shown_unit}; in the fleet: {rows[0].fleet_unit}"
+        yield f"{metric}: {rows[0].counts} ({units})"
+        yield from _lines(rows, partial(_words, answer))
 
 
 def _chances(answer: FleetAnswer, point: Sequence[FleetRow]) -> Iterator[str]:
@@ -75,7 +80,8 @@ def _chances(answer: FleetAnswer, point: Sequence[FleetRow]) -> Iterator[str]:
 def _chance(answer: FleetAnswer, row: FleetRow) -> str:
     yearly = answer.incidents.of(row)
     chances = [chance.words_with_interval for chance in at_least_one(yearly)]
-    return "; ".join(filter(None, [*chances, *yearly.alarms, answer.incidents.remark(row)]))
+    rests = answer.assumed_words(row, answer.incidents.by_cause(row))
+    return "; ".join(filter(None, [*chances, *yearly.alarms, answer.incidents.remark(row), rests]))
 
 
 def _with_zookeeper(answer: FleetAnswer, point: Sequence[FleetRow]) -> Iterator[str]:
@@ -92,20 +98,31 @@ def _lines(rows: Iterable[FleetRow], said: Callable[[FleetRow], str]) -> Iterato
     same = alike((said(row), row.features) for row in rows)
     names = {words: ", ".join(dict.fromkeys(sets)) for words, sets in same.items()}
     width = max(map(len, names.values()))
-    yield from (f"  {sets:<{width}}  {words}" for words, sets in names.items())
+    margin = " " * (width + 6)
+    for words, sets in names.items():
+        first = f"  {sets:<{width}}  "
+        yield from wrap(words, WIDTH, initial_indent=first, subsequent_indent=margin)
 
 
-def _words(row: FleetRow) -> str:
-    if row.method == NAIVE or row.why_never is not None:
+def _words(answer: FleetAnswer, row: FleetRow) -> str:
+    """What both numbers rest on is said once, where it is the same."""
+    if row.why_never is not None:
         return row.words
     worth = row.found.effective_samples
     effective = "" if worth is None else f", {worth:,.0f} effective samples"
-    return "; ".join([f"{row.words}, {row.method}{effective}", *row.found.alarms])
+    how = "" if row.method == NAIVE else f", {row.method}{effective}"
+    incidents = answer.incidents
+    here, there = answer.assumed_words(row), answer.assumed_words(row, incidents.by_cause(row))
+    fleet = f"in the fleet {found_words(incidents.of(row))}"
+    own = here if here != there else ""
+    parts = (f"{row.words}{how}", *row.found.alarms, own, fleet, incidents.remark(row), there)
+    return "; ".join(filter(None, parts))
 
 
-def sampling_words(answer: FleetAnswer) -> str:
-    """What was forced because it is rare, and that the rest was counted."""
-    methods = {row.method for row in answer.rows}
-    if FORCED in methods:
-        return forced_words(answer.study.scenarios)
-    return "Nothing is forced: every rate is what was counted."
+def parameter_lines() -> Iterator[str]:
+    """Of each parameter its name, default, unit, range, meaning and source."""
+    for name, about in PARAMETERS.items():
+        yield f"{name} = {toml_value(about.default)}"
+        text = f"{about.does} [{range_words(about)}] {about.basis.capitalize()}: {about.source}"
+        called = about.called[0].upper() + about.called[1:]
+        yield from (f"    {line}" for line in wrap(f"{called}. {text}", WIDTH - 8))
