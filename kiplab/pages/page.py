@@ -31,18 +31,6 @@ ID = "kiplab"
 PLOTLYJS = (True, False, "directory")
 NARROW = 600
 """Pixels of the picture that a small screen is given."""
-_FRAGMENT = """<figure class="kiplab-figure" id="{id}">
-<style>
-{style}
-{colors}
-</style>
-{player}
-<div class="kiplab-scroll" role="img" aria-label="{label}">
-{drawn}
-</div>
-{script}
-<figcaption>{caption}</figcaption>
-</figure>"""
 
 
 class PageOrder(NamedTuple):
@@ -155,7 +143,7 @@ def _embedded(order: PageOrder, drawings: list[Json], id: str, key: str) -> str:
     )
     dark = dark_of_light() if order.theme == AUTO else None
     contents = carried(drawings, order.runs, dark)
-    return _FRAGMENT.format(
+    return page_file("fragment.html").format(
         id=id,
         style=page_file("player.css"),
         colors=page_colors(f"#{id}", order.theme),

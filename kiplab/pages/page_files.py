@@ -18,28 +18,6 @@ def page_files(*names: str) -> str:
     return "\n".join(map(page_file, names))
 
 
-_HTML = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-{colors}
-body {{ margin: 0 auto; padding: 1.5rem; max-width: {width}px; font: 16px/1.5 {font};
-  color: var(--kiplab-text); background: var(--kiplab-paper); }}
-{style}
-</style>
-{head}</head>
-<body>
-<main>
-{main}
-</main>
-{scripts}</body>
-</html>
-"""
-
-
 def html_page(
     title: str, main: str, *, theme: str, style: str, width: int, head: str = "", scripts: str = ""
 ) -> str:
@@ -47,16 +25,9 @@ def html_page(
 
     Raises ValueError for a theme that there is none of.
     """
-    return _HTML.format(
-        title=escape(title),
-        colors=page_colors(":root", theme),
-        font=FONT,
-        main=main,
-        style=style,
-        width=width,
-        head=head,
-        scripts=scripts,
-    )
+    about = {"title": escape(title), "colors": page_colors(":root", theme), "font": FONT}
+    parts = {"main": main, "style": style, "width": width, "head": head, "scripts": scripts}
+    return page_file("page.html").format(**about, **parts) + "\n"
 
 
 AUTO = "auto"
