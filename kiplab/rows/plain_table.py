@@ -19,12 +19,14 @@ Compare = Callable[["Column", Any], "Column"]
 def table_of(columns: Iterable[str], rows: Iterable[Sequence[Any]]) -> pd.DataFrame:
     """A pandas DataFrame; a PlainTable where there is no pandas."""
     names, lines = list(columns), list(rows)
+    made: Any
     try:
         import pandas as pd
     except ImportError:
-        plain: Any = PlainTable(names, lines, range(len(lines)))
-        return plain
-    return pd.DataFrame(lines, columns=names)
+        made = PlainTable(names, lines, range(len(lines)))
+    else:
+        made = pd.DataFrame(lines, columns=names)
+    return made  # type: ignore[no-any-return]
 
 
 class _Plain:

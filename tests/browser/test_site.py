@@ -18,10 +18,9 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser import lab_page
+from tests.browser import test_lessons as lessons
 from tests.browser.conftest import LAB
 from tests.browser.page_record import PageRecord
-from tests.browser.test_lessons import *  # noqa: F403 - the tests themselves
-from tests.browser.test_lessons import WALKS, Walk
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -32,6 +31,8 @@ PATIENCE_MS = 240_000
 """A kernel begins with a megabyte of modules, and steps at a fifth of a machine's pace."""
 WALKED = ("00", "01", "04", "06", "07", "09")
 """The labs that are walked through as on a server; the others are run."""
+name = lessons.name
+globals().update({name: test for name, test in vars(lessons).items() if name.startswith("test_")})
 READ = """name => window.jupyterapp.serviceManager.contents.get(name, {content: true})"""
 
 pytestmark = [pytest.mark.browser, pytest.mark.long(quick="tests/browser/test_lessons.py")]
@@ -40,10 +41,9 @@ pytestmark = [pytest.mark.browser, pytest.mark.long(quick="tests/browser/test_le
 class StaticFolder(SimpleHTTPRequestHandler):
     """A folder below PREFIX, whose pages may ask for nothing elsewhere."""
 
-    extensions_map = {
-        **SimpleHTTPRequestHandler.extensions_map,
-        **{".mjs": "text/javascript", ".wasm": "application/wasm"},
-    }
+    def guess_type(self, path: str | os.PathLike[str]) -> str:
+        kinds = {".mjs": "text/javascript", ".wasm": "application/wasm"}
+        return kinds.get(os.path.splitext(path)[1]) or super().guess_type(path)
 
     def translate_path(self, path: str) -> str:
         return super().translate_path(path.removeprefix(PREFIX))
@@ -109,8 +109,8 @@ def browser(browser: Browser) -> Browser:
 
 @pytest.fixture(
     scope="module",
-    params=[pytest.param(walk, id=walk.name) for walk in WALKS if walk.name[:2] in WALKED],
+    params=[pytest.param(walk, id=walk.name) for walk in lessons.WALKS if walk.name[:2] in WALKED],
 )
-def walk(request: pytest.FixtureRequest) -> Walk:
-    found: Walk = request.param
+def walk(request: pytest.FixtureRequest) -> lessons.Walk:
+    found: lessons.Walk = request.param
     return found

@@ -136,8 +136,8 @@ def loss_of(cause: str = CAUSES[0], **parameters: Any) -> Play:
     """The first loss by one of CAUSES in the small fleet with both KIPs, 200,000 partition-years.
 
     Parameters given by name replace those of the fleet. Raises ParameterError for a parameter,
-    LookupError for no such cause and where none was met. Without numba those of lab 10 are recorded;
-    another one raises MissingExtraError.
+    LookupError for no such cause and where none was met. Without numba there are those of lab 10,
+    recorded; another one raises MissingExtraError.
     """
     if cause not in CAUSES:
         raise LookupError(f"there is no story of {cause!r}; there are {', '.join(CAUSES)}")

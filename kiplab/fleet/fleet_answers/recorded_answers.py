@@ -1,4 +1,4 @@
-"""What the kernel said of the fleets that lab 10 asks about, for where it cannot run: in a web page.
+"""What the kernel said of the fleets that lab 10 asks about: a web page cannot run it.
 
 `tests/fleet/fleet_answers/test_recorded_answers.py` writes the file, and holds it to the kernel.
 """

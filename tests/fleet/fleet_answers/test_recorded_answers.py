@@ -4,6 +4,7 @@
 """
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -38,7 +39,11 @@ def asked_by_lab_10() -> list[FleetStudy]:
         for one in WHAT_IFS.values()
         for features, parameters in zip(one.features, (one.before, one.after), strict=True)
     ]
-    others = ({}, {"bounces_per_year": [4, 12, 52]}, {"replication_factor": 3})
+    others: tuple[dict[str, Any], ...] = (
+        {},
+        {"bounces_per_year": [4, 12, 52]},
+        {"replication_factor": 3},
+    )
     at_first = study_of_question(small, FleetLab().question)
     asked = [*(changed(small, parameters) for parameters in others), *of_what_ifs, at_first]
     return [study for n, study in enumerate(asked) if study not in asked[:n]]
@@ -79,13 +84,13 @@ def test_the_file_is_what_the_kernel_says(request: pytest.FixtureRequest) -> Non
     ]
     made = recorded_answers.Recordings(tuple(answers), tuple(stories))
     if request.config.getoption("--rewrite"):
-        FILE.write_bytes(msgspec.json.encode(made) + b"\n")
+        Path(str(FILE)).write_bytes(msgspec.json.encode(made) + b"\n")
     recorded_answers._recordings.cache_clear()
     assert recorded_answers._recordings() == made
 
 
 @pytest.fixture
-def no_numba(monkeypatch: pytest.MonkeyPatch) -> None:
+def _no_numba(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing() -> None:
         raise MissingExtraError("a study of fleets", "numba", "fleet")
 
@@ -93,13 +98,15 @@ def no_numba(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "numba", None)
 
 
-def test_where_it_cannot_run_an_answer_is_the_same(no_numba: None) -> None:
+@pytest.mark.usefixtures("_no_numba")
+def test_where_it_cannot_run_an_answer_is_the_same() -> None:
     here = estimate("small", bounces_per_year=[4, 12, 52])
     assert here.seconds is None
     assert here.row("none", "race_loss", bounces_per_year=52).rate
 
 
-def test_what_nobody_recorded_is_one_sentence(no_numba: None) -> None:
+@pytest.mark.usefixtures("_no_numba")
+def test_what_nobody_recorded_is_one_sentence() -> None:
     for ask in (
         lambda: estimate("small", replication_factor=4),
         lambda: estimate("small", seed=1),
