@@ -11,16 +11,21 @@ import os
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from playwright.sync_api import expect
 
+import kiplab
+from kiplab.classroom import work_on_disk
 from tests.browser import lab_page
 from tests.browser import test_lessons as lessons
-from tests.browser.conftest import LAB
+from tests.browser.conftest import ARTEFACTS, LAB, WINDOW
+from tests.browser.lesson import Lesson
 from tests.browser.page_record import PageRecord
+from tests.labs.running import cells, prediction
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -31,9 +36,27 @@ PATIENCE_MS = 240_000
 """A kernel begins with a megabyte of modules, and steps at a fifth of a machine's pace."""
 WALKED = ("00", "01", "04", "06", "07", "09")
 """The labs that are walked through as on a server; the others are run."""
+SERVER_ONLY = "test_saved_it_is_small_and_without_its_kernel_no_blank"
+"""No page takes the figures out of a notebook that it saves."""
 name = lessons.name
-globals().update({name: test for name, test in vars(lessons).items() if name.startswith("test_")})
+globals().update(
+    {
+        name: test
+        for name, test in vars(lessons).items()
+        if name.startswith("test_") and name != SERVER_ONLY
+    }
+)
 READ = """name => window.jupyterapp.serviceManager.contents.get(name, {content: true})"""
+FULL = """() => {
+  IDBObjectStore.prototype.put = () => { throw new DOMException('', 'QuotaExceededError'); };
+}"""
+"""No byte more in the browser's storage."""
+LOCK_ANOTHER = """
+import kiplab
+question = kiplab.predict("hole/late-metadata")
+question.lock(question.choices.options[0])
+print(question.state.value)
+"""
 
 pytestmark = [pytest.mark.browser, pytest.mark.long(quick="tests/browser/test_lessons.py")]
 
@@ -93,6 +116,9 @@ def student() -> Iterator[Visitor]:
         pytest.MonkeyPatch.context() as m,
     ):
         m.setattr(lab_page, "TIMEOUT_MS", PATIENCE_MS)
+        # No process could stand still, and its cell says what there is without Spark.
+        m.setattr(lessons, "stand_still", lambda *_: None)
+        m.setattr(lessons, "WITHOUT_SPARK", cells("04-kafka-14139", "code")["spark"])
         Thread(target=server.serve_forever, daemon=True).start()
         place = f"http://127.0.0.1:{server.server_port}{PREFIX}"
         # Behind a "#" nobody reads the word that makes a server forget what was open.
@@ -114,3 +140,48 @@ def browser(browser: Browser) -> Browser:
 def walk(request: pytest.FixtureRequest) -> lessons.Walk:
     found: lessons.Walk = request.param
     return found
+
+
+@pytest.mark.usefixtures("lesson")
+def test_its_work_is_that_of_a_server(
+    student: Visitor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same answers, given to kiplab on this machine."""
+    here = tmp_path / "kiplab-work.json"
+    monkeypatch.setenv("KIPLAB_WORK", str(here))
+    in_the_page = json.loads((student.folder / here.name).read_text())
+    for id, answer in in_the_page["predictions"].items():
+        work_on_disk.lock(id, answer)
+    for id, kept in in_the_page["exercises"].items():
+        for attempt in kept["tries"]:
+            kiplab.check(id, attempt["answer"])
+    assert json.loads(here.read_text()) == in_the_page
+
+
+def test_its_work_outlives_the_page_and_a_full_storage_is_a_sentence(
+    lesson: Lesson, student: Visitor
+) -> None:
+    lesson.page.goto("about:blank")
+    lesson.open(student.address.replace(LAB, f"{lesson.name}.ipynb"))
+    lesson.run("setup", "lock")
+    expect(lesson.cell("lock")).to_contain_text(f"Locked in: “{prediction(lesson.name)[1]}”")
+    lesson.page.evaluate(FULL)
+    said = lesson.python(LOCK_ANOTHER)
+    assert "Traceback" not in said
+    assert "cannot be kept in this browser: its storage is full" in said
+
+
+@pytest.mark.parametrize(
+    "name", [walk.name for walk in lessons.WALKS if walk.name[:2] not in WALKED]
+)
+def test_the_other_labs_run(name: str, student: Visitor, browser: Browser) -> None:
+    """And what needs a machine says so, below its cell."""
+    lesson = Lesson(browser.new_page(viewport=WINDOW), ARTEFACTS, name)
+    lesson.open(student.address.replace(LAB, f"{name}.ipynb"))
+    lesson.run_all()
+    lesson.expect_all_run()
+    lesson.lock("lock", prediction(name)[1])
+    expect(lesson.cell("lab").locator(lessons.FIGURE).first).to_be_visible()
+    lesson.answer_exercises()
+    assert (lesson.outside, lesson.complaints) == ([], [])
+    lesson.page.close()
