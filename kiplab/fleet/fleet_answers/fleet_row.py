@@ -177,7 +177,7 @@ def fleet_rows(study: FleetStudy, summary: Iterable[SummaryRow]) -> tuple[FleetR
             method=one.method,
             events=one.events,
             exposure_us=one.exposure_us,
-            found=_found(scenarios[one.scenario_id], one),
+            rate=_found(scenarios[one.scenario_id], one),
         )
         for one in summary
         # Stopped before there was enough to say how sure it is.
@@ -195,7 +195,7 @@ def row_of(
     method: str,
     events: int,
     exposure_us: int,
-    found: FoundRate,
+    rate: FoundRate,
 ) -> FleetRow:
     """A row of a scenario of the study; `exposure_us` are partition-microseconds."""
     return FleetRow(
@@ -207,7 +207,7 @@ def row_of(
         unit=COUNTED[metric].unit,
         events=events,
         exposure=exposure_us / MICROSECONDS_PER_YEAR,
-        found=found,
+        found=rate,
         method=method,
         swept=tuple((name, getattr(scenario.parameters, name)) for name in study.swept),
     )

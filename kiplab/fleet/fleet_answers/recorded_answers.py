@@ -37,7 +37,7 @@ class RecordedRow(msgspec.Struct, frozen=True, array_like=True):
     method: str
     events: int
     exposure_us: int
-    found: SeenRate | NeverSeen | NeverHappens | WeighedRate | NothingWeighed
+    rate: SeenRate | NeverSeen | NeverHappens | WeighedRate | NothingWeighed
 
 
 class RecordedAnswer(msgspec.Struct, frozen=True, kw_only=True):
