@@ -259,7 +259,7 @@ def _set_aside(target: Path) -> None:
 
 _STORAGE = "/drive"
 """Where JupyterLite shows a kernel what the browser keeps; anything else is gone with the page."""
-_ANSWER_S = 10
+_ANSWER_S = 5
 _HEAR_OF_FAILURES = """
 const { open, send } = XMLHttpRequest.prototype;
 XMLHttpRequest.prototype.open = function (method, url, ...more) {
@@ -280,7 +280,7 @@ XMLHttpRequest.prototype.send = function (body) {
 def hear_of_a_full_storage() -> None:
     """JupyterLite's page answers nothing when it cannot write, and the kernel would wait for ever.
 
-    From now on that is an OSError after ten seconds.
+    From now on that is an OSError after five seconds.
     """
     from pyodide.code import run_js
 
