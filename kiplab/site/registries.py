@@ -35,6 +35,8 @@ _TARGET = (
     *("--platform", "pyemscripten_2026_0_wasm32", "--platform", "any"),
 )
 PATIENCE_S = 600
+_LINE = 300
+"""Letters of a complaint that are quoted."""
 
 
 class MissingPieceError(LackingError):
@@ -119,7 +121,7 @@ def ask(*command: str, cwd: Path | None = None) -> str:
         raise MissingPieceError(why, "Try again on a better network.") from None
     except subprocess.CalledProcessError as failed:
         lines = (failed.stderr or failed.stdout).strip().splitlines() or ["it said nothing"]
-        why = f"{name} failed: {lines[-1].strip()}."
+        why = f"{name} failed: {lines[-1].strip()[:_LINE]}."
         raise MissingPieceError(why, "Is the registry reachable, and is there space?") from None
     return done.stdout
 
