@@ -247,14 +247,15 @@ def _set_aside(target: Path) -> None:
 def _alone_in(folder: Path) -> Iterator[None]:
     """While others who want to write there wait. Locking the folder leaves no file behind."""
     try:
-        import fcntl
-    except ImportError:  # no such thing in a browser, where nobody else writes either
+        # By name: in a browser, where nobody else writes, the module is there and empty.
+        from fcntl import LOCK_EX, flock
+    except ImportError:
         yield
         return
     handle = os.open(folder, os.O_RDONLY)
     try:
         with suppress(OSError):  # some network folders have no locks
-            fcntl.flock(handle, fcntl.LOCK_EX)
+            flock(handle, LOCK_EX)
         yield
     finally:
         os.close(handle)
