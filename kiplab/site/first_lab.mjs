@@ -14,7 +14,7 @@ const FIRST_LAB = `
 import json, kiplab
 
 run = kiplab.run("timeline-first")
-found = kiplab.explore("isr-two-of-three", kafka="3.5", off=["903"])
+found = kiplab.explore("kafka-14139", kafka="3.4")
 
 if ${"pyodide-kernel" in packages ? "True" : "False"}:
     import IPython, piplite.piplite, pyodide_kernel

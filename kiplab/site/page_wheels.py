@@ -17,7 +17,8 @@ from .. import __version__
 from .registries import LOCK, ask, pinned_core, pinned_wheels, tool
 
 _PACKAGE = Path(__file__).resolve().parents[1]
-_FIRST_LAB = Path(__file__).with_name("first_lab.mjs")
+FIRST_LAB = Path(__file__).with_name("first_lab.mjs")
+"""A script for node: a play, a search and a Lab in such a folder."""
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)
 """The oldest time that an archive can give a file: every file has it."""
 
@@ -39,8 +40,11 @@ LEFT_OUT = {
     "narwhals": "narwhals/(_arrow|_dask|_duckdb|_ibis|_polars|_spark_like|_sql|testing)/",
     "ipython": "IPython/sphinxext/",
     "anywidget": "anywidget/(labextension|nbextension)/",
+    "python_stdlib": "(_pyrepl|idlelib|wsgiref|xmlrpc|ensurepip|pydoc_data)/"
+    "|(imaplib|smtplib|ftplib|poplib|mailbox|pstats|profile|trace)[.]py"
+    "|encodings/(cp(?!437)|mac_|iso|koi8|big5|euc|shift|johab|gb|hz|ptcp|tis|hp_|kz)",
 }
-"""By package, what only a server, a test, an editor or another library reads."""
+"""By package, what only a server, a test, a terminal or another library reads."""
 _NEVER = re.compile(r".*(\.pyi|\.data/(?!data/etc/ipython/).*|/RECORD|/tests/.*|\.map)$")
 _HOOKS = {"InteractiveShellApp": {"extensions": ["kiplab.classroom.jupyter_hooks"]}}
 
@@ -48,11 +52,14 @@ _HOOKS = {"InteractiveShellApp": {"extensions": ["kiplab.classroom.jupyter_hooks
 def lay_out(folder: Path, packages: Iterable[str]) -> None:
     """Put Python, these packages of wheels.txt and kiplab there. Raises MissingPieceError."""
     for name, content in pinned_core().items():
-        (folder / name).write_bytes(content)
+        if name.endswith(".zip"):
+            _write_slim(folder / name, Path(name).stem, content)
+        else:
+            (folder / name).write_bytes(content)
     pinned = pinned_wheels()
     for name in packages:
         for file, content in _parts(name, pinned[name]):
-            _write_slim(folder / file, name, zipfile.ZipFile(io.BytesIO(content)))
+            _write_slim(folder / file, name, content)
     write_kiplab(folder)
     write_lock(folder)
 
@@ -69,9 +76,10 @@ def _parts(name: str, wheel: Path) -> Iterator[tuple[str, bytes]]:
                 yield file, archive.read(entry)
 
 
-def _write_slim(target: Path, name: str, wheel: zipfile.ZipFile) -> None:
-    names = (info.filename for info in wheel.infolist() if not info.is_dir())
-    write_archive(target, {entry: wheel.read(entry) for entry in names if _is_kept(entry, name)})
+def _write_slim(target: Path, name: str, content: bytes) -> None:
+    archive = zipfile.ZipFile(io.BytesIO(content))
+    names = (info.filename for info in archive.infolist() if not info.is_dir())
+    write_archive(target, {entry: archive.read(entry) for entry in names if _is_kept(entry, name)})
 
 
 def _is_kept(entry: str, package: str) -> bool:
@@ -133,6 +141,6 @@ def compile_first_lab(folder: Path) -> str:
     """Run a first Lab by the Python in the folder, and put bytecode in place of the source of what
     that imported. Returns what the run said. Raises MissingPieceError.
     """
-    said = ask(tool("node"), str(_FIRST_LAB), str(folder), "--compile")
+    said = ask(tool("node"), str(FIRST_LAB), str(folder), "--compile")
     write_lock(folder)
     return said
