@@ -17,7 +17,7 @@
     const now = session()?.session?.kernel;
     return now?.connectionStatus === "connected" && ["idle", "busy"].includes(now.status);
   };
-  const look = () => {
+  const update = () => {
     const widget = window.jupyterapp?.shell?.currentWidget;
     if (ready() || (widget && !session() && !kernel)) {
       line.remove();
@@ -35,5 +35,5 @@
     say(kernel);
   };
   say("Loading JupyterLab");
-  setInterval(look, 250);
+  setInterval(update, 250);
 })();

@@ -11,11 +11,12 @@ import json
 import re
 import zipfile
 from collections.abc import Iterable, Iterator
+from importlib.metadata import version
 from pathlib import Path
 
-from .. import __version__
 from .registries import LOCK, ask, pinned_core, pinned_wheels, tool
 
+_VERSION = version("kiplab")
 _PACKAGE = Path(__file__).resolve().parents[1]
 FIRST_LAB = Path(__file__).with_name("first_lab.mjs")
 """A script for node: a play, a search and a Lab in such a folder."""
@@ -89,10 +90,10 @@ def _is_kept(entry: str, package: str) -> bool:
 
 def write_kiplab(folder: Path) -> None:
     """kiplab's own wheel, of the package as it runs here. A kernel that has it loads its hooks."""
-    info = f"kiplab-{__version__}.dist-info"
+    info = f"kiplab-{_VERSION}.dist-info"
     files = {
-        f"kiplab-{__version__}.data/data/etc/ipython/ipython_config.json": json.dumps(_HOOKS),
-        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: kiplab\nVersion: {__version__}\n",
+        f"kiplab-{_VERSION}.data/data/etc/ipython/ipython_config.json": json.dumps(_HOOKS),
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: kiplab\nVersion: {_VERSION}\n",
         f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
         f"{info}/RECORD": "",
     }
@@ -102,7 +103,7 @@ def write_kiplab(folder: Path) -> None:
         if path.is_file() and path.suffix != ".pyc"
         if _is_kept(entry := path.relative_to(_PACKAGE.parent).as_posix(), "kiplab")
     }
-    wheel = folder / f"kiplab-{__version__}-py3-none-any.whl"
+    wheel = folder / f"kiplab-{_VERSION}-py3-none-any.whl"
     write_archive(wheel, {name: text.encode() for name, text in files.items()} | package)
 
 
@@ -118,11 +119,11 @@ def write_lock(folder: Path) -> list[str]:
     """Pyodide's list of the wheels in the folder, and their packages' names in order."""
     packages = {}
     for wheel in sorted(folder.glob("*.whl")):
-        name, version, *_ = wheel.name.split("-")
+        name, number, *_ = wheel.name.split("-")
         name = re.sub(r"[-_.]+", "-", name).lower()
         packages[name] = {
             "name": name,
-            "version": version,
+            "version": number,
             "file_name": wheel.name,
             "install_dir": "site",
             "sha256": hashlib.sha256(wheel.read_bytes()).hexdigest(),

@@ -36,7 +36,7 @@ _TARGET = (
 )
 PATIENCE_S = 600
 _LINE = 300
-"""Letters of a complaint that are quoted."""
+"""At most so many characters of a complaint are shown."""
 
 
 class MissingPieceError(LackingError):

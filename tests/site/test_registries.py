@@ -77,7 +77,7 @@ def test_a_damaged_file_of_the_cache_is_fetched_again(
 
 
 def test_a_machine_without_node_is_told_what_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registries.shutil, "which", lambda *_, **__: None)
+    monkeypatch.setattr("shutil.which", lambda *_, **__: None)
     with pytest.raises(
         MissingPieceError, match=r"There is no node here. pip install 'kiplab\[site\]'"
     ):
