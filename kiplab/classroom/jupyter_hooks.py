@@ -15,8 +15,9 @@ import sys
 from types import TracebackType
 from typing import Any
 
-from ..extras import MissingExtraError
+from ..extras import MissingExtraError, in_a_page
 from ..machine import LackingError
+from .work_on_disk import hear_of_a_full_storage
 
 _LACKING = (MissingExtraError, LackingError)
 # Where Jupyter's server keeps what connects a page to a kernel: its own class, or a gateway's.
@@ -29,6 +30,8 @@ def load_ipython_extension(shell: Any) -> None:
 
     ipywidgets.load_ipython_extension(shell)
     shell.set_custom_exc((NameError, *_LACKING), _say)
+    if in_a_page():
+        hear_of_a_full_storage()
 
 
 def _say(

@@ -13,18 +13,20 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ROWS_SHOWN = 60
-Compare = Callable[["Column", Any], "Column"]
+Compare = Callable[["PlainColumn", Any], "PlainColumn"]
 
 
 def table_of(columns: Iterable[str], rows: Iterable[Sequence[Any]]) -> pd.DataFrame:
     """A pandas DataFrame; a PlainTable where there is no pandas."""
     names, lines = list(columns), list(rows)
+    made: Any
     try:
         import pandas as pd
     except ImportError:
-        plain: Any = PlainTable(names, lines, range(len(lines)))
-        return plain
-    return pd.DataFrame(lines, columns=names)
+        made = PlainTable(names, lines, range(len(lines)))
+    else:
+        made = pd.DataFrame(lines, columns=names)
+    return made  # type: ignore[no-any-return]
 
 
 class _Plain:
@@ -36,14 +38,14 @@ class _Plain:
 
 
 def _by_value(compared: Callable[[Any, Any], Any]) -> Compare:
-    def column(self: Column, other: Any) -> Column:
-        others = other.iloc if isinstance(other, Column) else [other] * len(self.iloc)
-        return Column(map(compared, self.iloc, others), self.index)
+    def column(self: PlainColumn, other: Any) -> PlainColumn:
+        others = other.iloc if isinstance(other, PlainColumn) else [other] * len(self.iloc)
+        return PlainColumn(map(compared, self.iloc, others), self.index)
 
     return column
 
 
-class Column(_Plain):
+class PlainColumn(_Plain):
     """The values of a column, and how each row is called; a comparison makes one of truths."""
 
     def __init__(self, values: Iterable[Any], index: Sequence[Any]) -> None:
@@ -59,10 +61,10 @@ class Column(_Plain):
     __or__ = _by_value(operator.or_)
     __hash__ = None  # type: ignore[assignment]
 
-    def isin(self, values: Iterable[Any]) -> Column:
+    def isin(self, values: Iterable[Any]) -> PlainColumn:
         """Which of them are among `values`."""
         known = list(values)
-        return Column([value in known for value in self.iloc], self.index)
+        return PlainColumn([value in known for value in self.iloc], self.index)
 
     def keys(self) -> list[Any]:
         """How the rows are called: `dict` of a column has its values under these."""
@@ -102,13 +104,13 @@ class PlainTable(_Plain):
         if isinstance(asked, tuple):
             rows, columns = asked
             return self[rows][columns]
-        if isinstance(asked, Column):
+        if isinstance(asked, PlainColumn):
             kept = [n for n, true in enumerate(asked) if true]
             index = [self.index[n] for n in kept]
             return PlainTable(self.columns, [self._rows[n] for n in kept], index)
         if isinstance(asked, str):
             place = self._place(asked)
-            return Column([row[place] for row in self._rows], self.index)
+            return PlainColumn([row[place] for row in self._rows], self.index)
         places = [self._place(name) for name in asked]
         return PlainTable(list(asked), [[row[n] for n in places] for row in self._rows], self.index)
 
