@@ -4,6 +4,8 @@ import fs from "fs";
 import path from "path";
 import { pathToFileURL } from "url";
 
+// What a kernel's hooks find in a browser, and not in node.
+globalThis.XMLHttpRequest = class {};
 const folder = path.resolve(process.argv[2]) + "/";
 const { loadPyodide } = await import(pathToFileURL(folder + "pyodide.mjs"));
 const { packages } = JSON.parse(fs.readFileSync(folder + "pyodide-lock.json"));
