@@ -49,7 +49,7 @@ def build_site(
     """
     if out.exists() and not (out / "jupyter-lite.json").is_file() and any(out.iterdir()):
         raise FileExistsError(0, "it is not empty, and is no folder that this command made")
-    archive = _application()
+    archive, out = _application(), out.absolute()
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as scratch:
         lite, site = Path(scratch, "lite"), Path(scratch, "site")

@@ -40,8 +40,11 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], dict[str,
 
     def files(name: str) -> dict[str, bytes]:
         if name not in known:
-            found = build_site(home / name, LABS, LAB_SETTINGS, lambda _: None)
-            known[name] = {f.relative_to(home / name).as_posix(): f.read_bytes() for f in found}
+            with pytest.MonkeyPatch.context() as patch:
+                patch.chdir(home)
+                found = build_site(Path("any", name), LABS, LAB_SETTINGS, lambda _: None)
+            there = home / "any" / name
+            known[name] = {f.relative_to(there).as_posix(): f.read_bytes() for f in found}
         return known[name]
 
     return files
