@@ -1,6 +1,6 @@
 """The labs from a static folder, without a server: the same walks, with nothing to ask outside it.
 
-`KIPLAB_SITE` names a folder that is built already.
+It is built first, as `kiplab site` does; `KIPLAB_SITE` names a folder that is built already.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -20,11 +21,14 @@ from playwright.sync_api import expect
 
 import kiplab
 from kiplab.classroom import work_on_disk
+from kiplab.cli.jupyter_settings import LAB_SETTINGS
+from kiplab.site.lite_folder import build_site
 from tests.browser import lab_page
 from tests.browser import test_lessons as lessons
 from tests.browser.conftest import ARTEFACTS, LAB, WINDOW
 from tests.browser.lesson import Lesson
 from tests.browser.page_record import PageRecord
+from tests.browser.server import ROOT
 from tests.labs.running import answered, cells, exercises, prediction
 
 if TYPE_CHECKING:
@@ -110,10 +114,19 @@ class Visitor(NamedTuple):
     address: str
 
 
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The folder."""
+    built = os.environ.get("KIPLAB_SITE") or str(tmp_path_factory.mktemp("site") / "site")
+    if not os.path.exists(built):
+        build_site(Path(built), ROOT / "labs", LAB_SETTINGS, print)
+    return built
+
+
 @pytest.fixture(scope="module")
-def student() -> Iterator[Visitor]:
+def student(site: str) -> Iterator[Visitor]:
     """A visitor of the site, at any place of a web server."""
-    handler = partial(StaticFolder, directory=os.environ["KIPLAB_SITE"])
+    handler = partial(StaticFolder, directory=site)
     with (
         ThreadingHTTPServer(("127.0.0.1", 0), handler) as server,
         pytest.MonkeyPatch.context() as m,
@@ -175,6 +188,15 @@ def test_its_work_outlives_the_page_and_a_full_storage_is_a_sentence(
     said = lesson.python(LOCK_ANOTHER)
     assert "Traceback" not in said
     assert "cannot be kept in this browser: its storage is full" in said
+
+
+def test_a_line_says_what_is_loading(student: Visitor, browser: Browser) -> None:
+    page = browser.new_page()
+    page.goto(student.address)
+    line = page.get_by_role("status").and_(page.locator("#kiplab-loading"))
+    expect(line).to_contain_text(re.compile(r"\w"))
+    expect(line).to_be_hidden()
+    page.close()
 
 
 @pytest.mark.parametrize(
