@@ -125,6 +125,8 @@ def _run_jupyterlite(archive: Path, lite: Path, labs: Path, site: Path) -> None:
     ask(
         *(sys.executable, "-m", "jupyterlite_core", "build", "--apps", "lab"),
         *("--source-date-epoch", _DATE, "--no-sourcemaps", "--no-unused-shared-packages"),
+        # Where that kernel is installed as well, it would write what its wheel has already.
+        *("--disable-addons", f"{KERNEL}-piplite"),
         *("--ignore-sys-prefix", f"{_EXTENSIONS_IN}={lite / 'labextensions'}"),
         *(word for name, path in options.items() for word in (f"--{name}", str(path))),
         cwd=lite,
