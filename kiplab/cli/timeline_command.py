@@ -31,6 +31,9 @@ def add_timeline_options(parser: argparse.ArgumentParser) -> None:
         "--theme", default="auto", metavar="NAME", help="light or dark; else a page is its reader's"
     )
     parser.add_argument("--light", action="store_true", help="a page with plotly.min.js beside it")
+    parser.add_argument(
+        "--live", action="store_true", help="a page that can be changed, its engine beside it"
+    )
     parser.epilog = (
         "--compare FEATURES, given last, puts a second run under the first: in one word"
         " (--compare 3.5-903) or as options (--compare --kafka 3.5 --off 903). Given two or three"
@@ -44,8 +47,12 @@ def run_timeline(options: argparse.Namespace) -> int:
     from ..pages.export import write
 
     out = Path(options.out)
-    if options.light and out.suffix.lower() != ".html":
-        raise CommandError(f"--light is of pages: name a file that ends in .html, not {out.name}")
+    for option in ("light", "live"):
+        if getattr(options, option) and out.suffix.lower() != ".html":
+            problem = f"--{option} is of pages: name a file that ends in .html, not {out.name}"
+            raise CommandError(problem)
+    if options.live and options.compare:
+        raise CommandError("--live changes one run: leave --compare out, or --live")
     if len(options.compare) > COMPARED_MAX:
         raise CommandError(
             f"--compare can be given {COMPARED_MAX} times: a picture shows {COMPARED_MAX + 1} runs"
@@ -54,7 +61,10 @@ def run_timeline(options: argparse.Namespace) -> int:
     further = [_compared(options.play, words) for words in options.compare]
     runs = [common_options.run_of(options), *further]
     with common_options.writing(out):
-        write([r.rows() for r in runs], out, **_drawn_with(options))
+        drawn_with = _drawn_with(options)
+        if options.live:
+            drawn_with["controls"] = _live(runs[0], out, drawn_with)
+        write([r.rows() for r in runs], out, **drawn_with)
     if options.json:
         common_options.print_json({"out": str(out), "verdicts": [r.verdict for r in runs]})
     else:
@@ -62,6 +72,15 @@ def run_timeline(options: argparse.Namespace) -> int:
             f"{out}: {'; '.join(f'Kafka {r.stage.features.label()}: {r.sentence}' for r in runs)}"
         )
     return max(common_options.code_of(r) for r in runs)
+
+
+def _live(run: "Run", out: Path, drawn_with: dict[str, Any]) -> str:
+    """The controls of a page whose engine is written beside it."""
+    from ..pages.live import ENGINE, offered
+    from ..pages.live_engine import write_engine
+
+    drawn = {key: value for key, value in drawn_with.items() if key != "include_plotlyjs"}
+    return offered(run.stage, drawn, write_engine(out.parent / ENGINE))
 
 
 def _drawn_with(options: argparse.Namespace) -> dict[str, Any]:
