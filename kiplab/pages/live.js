@@ -11,7 +11,7 @@ const tryIt = (panel) => {
   const choices = panel.querySelector(".kiplab-choices");
   const change = { switches: {}, dropped: [] };
   let worker = null;
-  let asked = 0;
+  let count = 0;
   let asRecorded = null;
 
   const fallBack = (why) => {
@@ -25,9 +25,9 @@ const tryIt = (panel) => {
   const able = (is) => { button.ariaDisabled = String(!is); };
 
   const ask = () => {
-    asked += 1;
+    count += 1;
     panel.ariaBusy = "true";
-    worker.postMessage({ number: asked, recorded, change });
+    worker.postMessage({ number: count, recorded, change });
   };
 
   // --- what can be changed ----------------------------------------------------------------------
@@ -55,6 +55,7 @@ const tryIt = (panel) => {
 
   // Made anew for every run; what has the focus keeps it.
   const list = (fieldset, all, set) => {
+    fieldset.hidden = all.length === 0;
     const { scrollTop } = fieldset.lastElementChild;
     const focus = fieldset.contains(document.activeElement) && document.activeElement.value;
     const groups = Map.groupBy?.(all, ({ group }) => group) ?? new Map([["", all]]);
@@ -119,7 +120,7 @@ const tryIt = (panel) => {
       bar.removeAttribute("value");
       outcome.textContent = "Starting the engine.";
     }
-    if (!answer || number !== asked) return;
+    if (!answer || number !== count) return;
     panel.ariaBusy = "false";
     if (asRecorded) show(answer);
     else ready(answer);

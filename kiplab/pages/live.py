@@ -5,6 +5,7 @@ package in Pyodide: the picture comes from the same code as on the machine that 
 """
 
 from collections.abc import Iterator
+from pathlib import PurePath
 from typing import Any, NamedTuple
 
 import msgspec
@@ -48,7 +49,7 @@ _PANEL = """<style>
 <script type="application/json" id="kiplab-recorded">{recorded}</script>"""
 
 
-class Recorded(msgspec.Struct, frozen=True):
+class RecordedRun(msgspec.Struct, frozen=True):
     """The run in the page: the text and the name of its play, its features, the ids of the rules
     that make a difference in it, and how its picture is drawn. `engine` is a folder, `size` the
     bytes of what is in it.
@@ -63,7 +64,7 @@ class Recorded(msgspec.Struct, frozen=True):
     size: int
 
 
-class Change(msgspec.Struct, frozen=True):
+class ReaderChange(msgspec.Struct, frozen=True):
     """What a reader changed: rules by their ids, and the line ``drop ...`` of each message."""
 
     switches: dict[str, bool] = {}
@@ -82,7 +83,7 @@ class Choice(msgspec.Struct, frozen=True):
     on: bool
 
 
-class Answer(msgspec.Struct, frozen=True):
+class ChangedRun(msgspec.Struct, frozen=True):
     """The changed run: the picture, its description, caption and sections as HTML, its verdict in
     words, the title of its rules, and what can be changed in it. Where it cannot be run only
     `problem` says why.
@@ -109,9 +110,9 @@ def offered(stage: Stage, drawn: dict[str, Any], size: int) -> str:
     """The controls below the picture of a page, as HTML. `drawn` are the options of its picture,
     `size` are the bytes that the engine's folder has.
     """
-    recorded = Recorded(
+    recorded = RecordedRun(
         play=format_play(stage.play),
-        name=stage.play.name,
+        name=PurePath(stage.play.name).name,
         features=stage.features,
         rules=rules_that_matter(stage),
         drawn=drawn,
@@ -145,16 +146,16 @@ def _matters(stage: Stage, name: str) -> bool:
 
 
 def answer(recorded: str, change: str) -> str:
-    """The JSON of an `Answer`, for the JSON of a `Recorded` run and of a `Change` to it."""
-    run = msgspec.json.decode(recorded, type=Recorded)
+    """The JSON of a `ChangedRun`, for that of a `RecordedRun` and of a `ReaderChange` to it."""
+    run = msgspec.json.decode(recorded, type=RecordedRun)
     try:
-        answered = _answered(run, changed(run, msgspec.json.decode(change, type=Change)))
+        answered = _answered(run, changed(run, msgspec.json.decode(change, type=ReaderChange)))
     except ValueError as problem:
-        answered = Answer(problem=str(problem))
+        answered = ChangedRun(problem=str(problem))
     return msgspec.json.encode(answered).decode()
 
 
-def changed(recorded: Recorded, change: Change) -> Stage:
+def changed(recorded: RecordedRun, change: ReaderChange) -> Stage:
     """The run that follows: lines of the play that cannot be done any more are left out.
 
     Raises UnknownFeatureError for a rule that does not fit, PlayError for a run that gets too long.
@@ -204,7 +205,7 @@ def _sendings(stage: Stage) -> Iterator[_Sending]:
                 yield _Sending(performed.line, id, statement_of(Drop(event.message)))
 
 
-def _answered(recorded: Recorded, stage: Stage) -> Answer:
+def _answered(recorded: RecordedRun, stage: Stage) -> ChangedRun:
     rows = rows_of(stage)
     drawn = {"theme": AUTO, "width": None, **recorded.drawn}
     order = PageOrder((rows,), None, False, drawn.pop("theme"), drawn.pop("width"), _tuples(drawn))
@@ -212,7 +213,7 @@ def _answered(recorded: Recorded, stage: Stage) -> Answer:
     dark = dark_of_light() if order.theme == AUTO else None
     shown = carried(drawings, order.runs, dark)
     first = replace(shown.pictures[0], drawing=with_few_decimals(drawings[0]))
-    return Answer(
+    return ChangedRun(
         picture=replace(shown, pictures=(first, *shown.pictures[1:])),
         label=described(drawings[0]),
         caption=caption_of(order.runs),
@@ -230,7 +231,8 @@ def _tuples(drawn: dict[str, Any]) -> Any:
 
 def _rule(id: str, features: Features) -> Choice:
     guard = GUARDS[id]
-    note = releases_in(features.mode, guard)
+    found = releases_in(features.mode, guard)
+    note = "all releases" if found == "all" else found
     return Choice(id, guard.subject, guard.clause, note, _is_on(features, id))
 
 

@@ -223,10 +223,11 @@
     picture.kiplab.run += 1;
     last = first + labels.length - 1;
     keep(pictures[0].drawing);
-    shown = -1;
-    fit();
+    shown = Math.min(shown, pictures.length - 1);
     current = wasLast ? last : within(current);
-    if (player) picture.kiplab.restep();
+    fit();
+    repaint();
+    picture.kiplab.restep();
   }
 
   keep({ data: picture.data, layout: picture.layout });
@@ -235,6 +236,7 @@
     at: () => (player ? current : Infinity),
     reached: () => (player ? reached : Infinity),
     go: () => {},
+    restep: () => {},
     run: 0,
     take,
     drawn: () => ({ element: picture, ...pictures[shown] }),

@@ -12,7 +12,7 @@ import pytest
 
 from kiplab import run
 from kiplab.pages import live_engine
-from kiplab.pages.live import ENGINE, Recorded, answer, offered, rules_that_matter
+from kiplab.pages.live import ENGINE, RecordedRun, answer, offered, rules_that_matter
 from kiplab.pages.page import PageOrder, caption_of, page, page_of, words_of
 from kiplab.plays.library import load
 from kiplab.plays.play import format_play
@@ -36,7 +36,7 @@ def safe() -> Stage:
 
 def answered(stage: Stage, *dropped: str, drawn: Any = None, **change: Any) -> dict[str, Any]:
     """What a page gets from its engine."""
-    recorded = Recorded(
+    recorded = RecordedRun(
         play=format_play(stage.play),
         name=stage.play.name,
         features=stage.features,
@@ -77,7 +77,7 @@ def test_a_run_that_nobody_changed_is_that_of_the_page(safe: Stage, drawn: dict[
 
 def test_a_switched_rule_gives_the_run_that_the_command_gives(safe: Stage) -> None:
     found = answered(safe, switches={"903.controller-epoch": False})
-    rows = run("kafka-14139", kafka="3.5", off=["903.controller-epoch"]).rows()
+    rows = run("kafka-14139", kafka="3.5", off="903.controller-epoch").rows()
     assert (found["verdict"], found["caption"]) == (LOSS, caption_of((rows,)))
     assert found["title"] == "KIP-903 off · Kafka 3.5"
     assert ticks(found["rules"])["903.controller-epoch"] is False
