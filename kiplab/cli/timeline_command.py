@@ -44,7 +44,9 @@ def add_timeline_options(parser: argparse.ArgumentParser) -> None:
 def run_timeline(options: argparse.Namespace) -> int:
     """Write the file, and say what is in it. Raises CommandError for what cannot be drawn."""
     common_options.require_ending(options.out, SUFFIXES)
+    from ..pages import live
     from ..pages.export import write
+    from ..pages.live_engine import write_engine
 
     out = Path(options.out)
     for option in ("light", "live"):
@@ -63,7 +65,10 @@ def run_timeline(options: argparse.Namespace) -> int:
     with common_options.writing(out):
         drawn_with = _drawn_with(options)
         if options.live:
-            drawn_with["controls"] = _live(runs[0], out, drawn_with)
+            size = write_engine(out.parent / live.ENGINE)
+            drawn_with["controls"] = live.offered(runs[0].stage, drawn_with, size)
+        if options.light:
+            drawn_with["include_plotlyjs"] = "directory"
         write([r.rows() for r in runs], out, **drawn_with)
     if options.json:
         common_options.print_json({"out": str(out), "verdicts": [r.verdict for r in runs]})
@@ -74,22 +79,11 @@ def run_timeline(options: argparse.Namespace) -> int:
     return max(common_options.code_of(r) for r in runs)
 
 
-def _live(run: "Run", out: Path, drawn_with: dict[str, Any]) -> str:
-    """The controls of a page whose engine is written beside it."""
-    from ..pages.live import ENGINE, offered
-    from ..pages.live_engine import write_engine
-
-    drawn = {key: value for key, value in drawn_with.items() if key != "include_plotlyjs"}
-    return offered(run.stage, drawn, write_engine(out.parent / ENGINE))
-
-
 def _drawn_with(options: argparse.Namespace) -> dict[str, Any]:
     """What the picture shows and how; ValueError, in one sentence, for what cannot be read."""
     from ..rows.metric_readings import ALL
 
     drawn_with: dict[str, Any] = {"partition": options.partition, "theme": options.theme}
-    if options.light:
-        drawn_with["include_plotlyjs"] = "directory"
     if options.all_steps:
         drawn_with["fold"] = False
     if options.metrics or options.all_metrics:

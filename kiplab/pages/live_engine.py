@@ -9,22 +9,19 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Mapping
 from pathlib import Path
 
 from ..site.registries import LOCK, pinned_core, pinned_wheels
 from .page_files import page_file
 
 _PACKAGE = Path(__file__).parents[1]
-_ROOMS = ("machine", "protocol", "engine", "plays", "rows", "figures", "pages")
-"""What `live` needs of kiplab, beside the modules that are in no room."""
+_NEEDED = re.compile(r"(machine|protocol|engine|plays|rows|figures|pages)/|\w+\.py$")
+"""What `live` needs of kiplab."""
 _UNUSED = re.compile(
-    r"(multiprocessing|xml|xmlrpc|_pyrepl|unittest|http|email|ctypes|wsgiref|urllib|sysconfig)/"
-    r"|(pdb|doctest|tarfile|pydoc|_pyio|pickletools|imaplib|mailbox|smtplib|optparse)\.py$"
-    r"|encodings/(?!__init__|aliases|ascii|cp437|latin_1|utf_8)"
+    r"(multiprocessing|xml|xmlrpc|_pyrepl|unittest|http|email|ctypes|urllib)/"
+    r"|(pdb|doctest|tarfile|pydoc|_pyio)\.py|encodings/(?!__init__|aliases|cp437|latin_1|utf_8)"
 )
 """What neither kiplab nor Pyodide imports of Python's library."""
-_LONG_AGO = (1980, 1, 1, 0, 0, 0)
 
 
 def write_engine(folder: Path) -> int:
@@ -33,45 +30,37 @@ def write_engine(folder: Path) -> int:
     Raises MissingPieceError for a piece that the registries do not give, OSError where nothing can
     be written.
     """
-    folder.mkdir(exist_ok=True)
     files = {f"{name}.packed": gzip.compress(data, mtime=0) for name, data in _pieces().items()}
     files["engine.js"] = page_file("live_worker.js").encode()
+    folder.mkdir(exist_ok=True)
     for name, data in files.items():
         (folder / name).write_bytes(data)
     return sum(map(len, files.values()))
 
 
 def _pieces() -> dict[str, bytes]:
-    core = pinned_core()
-    library = {
-        name: data
-        for name, data in _unzipped(core["python_stdlib.zip"]).items()
-        if not _UNUSED.match(name)
-    }
+    core, msgspec = pinned_core(), pinned_wheels()["msgspec"].read_bytes()
     lock = {"info": json.loads(core[LOCK])["info"], "packages": {}}
+    library = _unzipped(core["python_stdlib.zip"])
+    modules = ((file.relative_to(_PACKAGE).as_posix(), file) for file in _PACKAGE.rglob("*.py"))
+    model = {f"kiplab/{name}": file.read_bytes() for name, file in modules if _NEEDED.match(name)}
     return {
         **core,
-        "python_stdlib.zip": _zipped(library),
         LOCK: json.dumps(lock).encode(),
-        "kiplab.zip": _zipped(_unzipped(pinned_wheels()["msgspec"].read_bytes()) | _model()),
+        "python_stdlib.zip": _zipped({n: d for n, d in library.items() if not _UNUSED.match(n)}),
+        "kiplab.zip": _zipped(_unzipped(msgspec) | model),
     }
-
-
-def _model() -> dict[str, bytes]:
-    rooms = (file for room in _ROOMS for file in (_PACKAGE / room).rglob("*.py"))
-    files = [*_PACKAGE.glob("*.py"), *rooms]
-    return {file.relative_to(_PACKAGE.parent).as_posix(): file.read_bytes() for file in files}
 
 
 def _unzipped(archive: bytes) -> dict[str, bytes]:
     with zipfile.ZipFile(io.BytesIO(archive)) as opened:
-        return {i.filename: opened.read(i) for i in opened.infolist() if not i.is_dir()}
+        return {name: opened.read(name) for name in opened.namelist() if not name.endswith("/")}
 
 
-def _zipped(files: Mapping[str, bytes]) -> bytes:
-    """Not packed: the file that it becomes is."""
+def _zipped(files: dict[str, bytes]) -> bytes:
+    """Not compressed: the file that it becomes is."""
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as opened:
-        for name, data in sorted(files.items()):
-            opened.writestr(zipfile.ZipInfo(name, _LONG_AGO), data)
+        for name in sorted(files):
+            opened.writestr(zipfile.ZipInfo(name), files[name])
     return archive.getvalue()

@@ -158,12 +158,6 @@
       if (current !== before) repaint();
     }
 
-    function restep() {
-      pause();
-      [slider.min, slider.max] = [first, last];
-      show(current);
-    }
-
     function move(step) {
       show(step);
       toAddress();
@@ -191,7 +185,6 @@
 
     player.hidden = false;
     picture.kiplab.go = byHand;
-    picture.kiplab.restep = restep;
     button("first").addEventListener("click", () => byHand(first));
     button("back").addEventListener("click", () => byHand(current - 1));
     button("step").addEventListener("click", () => byHand(current + 1));
@@ -227,7 +220,8 @@
     current = wasLast ? last : within(current);
     fit();
     repaint();
-    picture.kiplab.restep();
+    if (player) Object.assign(player.querySelector("input"), { min: first, max: last });
+    picture.kiplab.go(current);
   }
 
   keep({ data: picture.data, layout: picture.layout });
@@ -236,7 +230,6 @@
     at: () => (player ? current : Infinity),
     reached: () => (player ? reached : Infinity),
     go: () => {},
-    restep: () => {},
     run: 0,
     take,
     drawn: () => ({ element: picture, ...pictures[shown] }),
