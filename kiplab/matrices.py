@@ -21,6 +21,7 @@ from .explore.shrink.minimise import Minimised, minimise
 from .extras import needed_by
 from .plays.play import Play
 from .plays.runner import run_play
+from .rows.plain_table import table_of
 from .runs import Run
 
 if TYPE_CHECKING:
@@ -65,17 +66,10 @@ class GuardMatrix(Matrix, frozen=True):
         return MatrixView(self, theme=theme)
 
     def table(self) -> pd.DataFrame:
-        """A row per cell: off, verdict, steps, states, property, rules.
-
-        Raises MissingExtraError without pandas.
-        """
-        with needed_by("a table"):
-            import pandas as pd
-
+        """A row per cell: off, verdict, steps, states, property, rules."""
         from .figures.matrix_chart import table
 
-        heads, body = table(self)
-        return pd.DataFrame(body, columns=heads)
+        return table_of(*table(self))
 
     def text(self) -> str:
         """For a terminal: what it says, and a line per cell."""

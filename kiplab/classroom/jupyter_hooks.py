@@ -1,8 +1,8 @@
-"""Hooks of the labs' kernels and server: widgets, an error text for a lost name, prompt answers.
+"""Hooks of the labs' kernels and server: widgets, sentences for two errors, prompt answers.
 
-`kiplab lab` and Binder load it in each kernel by the argument ``--ext``. A restarted kernel has
-none of the names of the cells above, and a student who runs one cell alone would get a bare
-NameError.
+`kiplab lab`, Binder and the site load it in each kernel. A restarted kernel has none of the names
+of the cells above, and a student who runs one cell alone would get a bare NameError. What a machine
+lacks is no mistake in a cell, and a traceback would hide what to do.
 
 As a Jupyter server extension it sends a kernel's messages to the page at once. A kernel answers a
 press with a short message ("busy") and then with the one that counts. By default TCP holds the
@@ -15,6 +15,11 @@ import sys
 from types import TracebackType
 from typing import Any
 
+from ..extras import MissingExtraError, in_a_page
+from ..machine import LackingError
+from .work_on_disk import hear_of_a_full_storage
+
+_LACKING = (MissingExtraError, LackingError)
 # Where Jupyter's server keeps what connects a page to a kernel: its own class, or a gateway's.
 _CONNECTION = "kernel_websocket_connection_class"
 
@@ -24,18 +29,25 @@ def load_ipython_extension(shell: Any) -> None:
     import ipywidgets
 
     ipywidgets.load_ipython_extension(shell)
-    shell.set_custom_exc((NameError,), _say_what_comes_first)
+    shell.set_custom_exc((NameError, *_LACKING), _say)
+    if in_a_page():
+        hear_of_a_full_storage()
 
 
-def _say_what_comes_first(
+def _say(
     shell: Any,
-    kind: type[NameError],
-    problem: NameError,
+    kind: type[Exception],
+    problem: Exception,
     trace: TracebackType,
     tb_offset: int | None = None,
 ) -> None:
-    """A sentence for a name that the cell itself lacks; what is deeper down is Python's to tell."""
-    if _is_in_the_cell(trace):
+    """One sentence for what a machine lacks, and for a name that the cell itself lacks; what is
+    deeper down is Python's to tell.
+    """
+    if isinstance(problem, _LACKING):
+        said = str(problem).rstrip(".")
+        print(f"{said[:1].upper()}{said[1:]}.", file=sys.stderr)
+    elif isinstance(problem, NameError) and _is_in_the_cell(trace):
         print(what_comes_first(str(problem.name)), file=sys.stderr)
     else:
         shell.showtraceback((kind, problem, trace), tb_offset=tb_offset)

@@ -6,6 +6,7 @@ it, adds to it and replaces it while others wait. A file that cannot be read is 
 name.
 """
 
+import errno
 import os
 import tempfile
 from collections.abc import Callable, Iterator
@@ -14,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+
+from ..extras import in_a_page
 
 FILE, VARIABLE = "kiplab-work.json", "KIPLAB_WORK"
 """The file's name beside the notebook copy; the variable names another place."""
@@ -169,11 +172,18 @@ def unreadable() -> str:
 
 def nowhere(problem: OSError) -> str:
     """Where nothing can be written, and why: ``kept in /place/kiplab-work.json: No space``."""
+    if in_a_page():
+        return "kept in this browser: its storage is full, or closed to this page"
     return f"kept in {work_file().absolute()}: {problem.strerror}"
 
 
 def remedy() -> str:
-    """What to do where nothing can be written; the last line is to be run, and so stands alone."""
+    """What to do where nothing can be written; a line that is to be run stands alone, and last."""
+    if in_a_page():
+        return (
+            "To have it kept, delete what you do not need from the list of files on the left, or"
+            " open this page in a window that is not private; then run this cell again."
+        )
     home = Path(os.path.expanduser("~"))
     folder = home if os.access(home, os.W_OK) else Path(tempfile.gettempdir())
     text = (
@@ -190,6 +200,8 @@ def _keep(field: str, id: str, changed: Callable[[Any], Any]) -> Any:
     """
     target = work_file()
     try:
+        if in_a_page() and not target.absolute().is_relative_to(_STORAGE):
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS))
         target.parent.mkdir(parents=True, exist_ok=True)
         with _alone_in(target.parent):
             fields = _fields(target)
@@ -235,18 +247,51 @@ def _set_aside(target: Path) -> None:
     os.replace(target, aside)
 
 
+# --- in a web page --------------------------------------------------------------------------------
+
+_STORAGE = "/drive"
+"""Where JupyterLite shows a kernel what the browser keeps; anything else is gone with the page."""
+_ANSWER_S = 5
+_HEAR_OF_FAILURES = """
+const { open, send } = XMLHttpRequest.prototype;
+XMLHttpRequest.prototype.open = function (method, url, ...more) {
+  open.call(this, method, url, ...more);
+  if (more[0] === false && url.endsWith('/api/drive')) this.timeout = %d;
+};
+XMLHttpRequest.prototype.send = function (body) {
+  try {
+    send.call(this, body);
+  } catch (error) {
+    if (!this.timeout) throw error;
+    Object.defineProperty(this, 'status', { value: 507 });
+  }
+};
+"""
+
+
+def hear_of_a_full_storage() -> None:
+    """JupyterLite's page answers nothing when it cannot write, and the kernel would wait for ever.
+
+    From now on that is an OSError after five seconds.
+    """
+    from pyodide.code import run_js
+
+    run_js(_HEAR_OF_FAILURES % (1_000 * _ANSWER_S))
+
+
 @contextmanager
 def _alone_in(folder: Path) -> Iterator[None]:
     """While others who want to write there wait. Locking the folder leaves no file behind."""
     try:
-        import fcntl
-    except ImportError:  # no such thing in a browser, where nobody else writes either
+        # By name: in a browser, where nobody else writes, the module is there and empty.
+        from fcntl import LOCK_EX, flock
+    except ImportError:
         yield
         return
     handle = os.open(folder, os.O_RDONLY)
     try:
         with suppress(OSError):  # some network folders have no locks
-            fcntl.flock(handle, fcntl.LOCK_EX)
+            flock(handle, LOCK_EX)
         yield
     finally:
         os.close(handle)

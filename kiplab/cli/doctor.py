@@ -41,6 +41,7 @@ def checks() -> list[Check]:
         _java(),
         _chromium(),
         _packages("kaleido", EXTRAS["export"], "export", "pictures as .png"),
+        _packages("site packages", EXTRAS["site"], "site", "labs in a folder"),
         _real_kafka(),
         _lab_folder(),
     ]

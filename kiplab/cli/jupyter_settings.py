@@ -13,7 +13,7 @@ import msgspec
 PRIVATE = ".kiplab"
 IDLE_MIN = 30
 """Minutes that a kernel goes on that does nothing while no page shows its lab."""
-_LAB_SETTINGS = {
+LAB_SETTINGS = {
     # No news and no update banners: they would be the only thing to ask the network.
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
     # Other modes drop or jump over tall interactive figures that are scrolled out of view.
@@ -73,7 +73,7 @@ def jupyter_environment(folder: Path) -> dict[str, str]:
 
 def write_settings(config: Path) -> None:
     """What JupyterLab and its server are to do differently, in one of their folders of settings."""
-    write_json(config / "labconfig" / "default_setting_overrides.json", _LAB_SETTINGS)
+    write_json(config / "labconfig" / "default_setting_overrides.json", LAB_SETTINGS)
     write_json(config / "jupyter_server_config.d" / "kiplab.json", _SERVER_SETTINGS)
 
 

@@ -31,6 +31,9 @@ def add_timeline_options(parser: argparse.ArgumentParser) -> None:
         "--theme", default="auto", metavar="NAME", help="light or dark; else a page is its reader's"
     )
     parser.add_argument("--light", action="store_true", help="a page with plotly.min.js beside it")
+    parser.add_argument(
+        "--live", action="store_true", help="a page that can be changed, its engine beside it"
+    )
     parser.epilog = (
         "--compare FEATURES, given last, puts a second run under the first: in one word"
         " (--compare 3.5-903) or as options (--compare --kafka 3.5 --off 903). Given two or three"
@@ -41,11 +44,17 @@ def add_timeline_options(parser: argparse.ArgumentParser) -> None:
 def run_timeline(options: argparse.Namespace) -> int:
     """Write the file, and say what is in it. Raises CommandError for what cannot be drawn."""
     common_options.require_ending(options.out, SUFFIXES)
+    from ..pages import live
     from ..pages.export import write
+    from ..pages.live_engine import write_engine
 
     out = Path(options.out)
-    if options.light and out.suffix.lower() != ".html":
-        raise CommandError(f"--light is of pages: name a file that ends in .html, not {out.name}")
+    for option in ("light", "live"):
+        if getattr(options, option) and out.suffix.lower() != ".html":
+            problem = f"--{option} is of pages: name a file that ends in .html, not {out.name}"
+            raise CommandError(problem)
+    if options.live and options.compare:
+        raise CommandError("--live changes one run: leave --compare out, or --live")
     if len(options.compare) > COMPARED_MAX:
         raise CommandError(
             f"--compare can be given {COMPARED_MAX} times: a picture shows {COMPARED_MAX + 1} runs"
@@ -54,7 +63,13 @@ def run_timeline(options: argparse.Namespace) -> int:
     further = [_compared(options.play, words) for words in options.compare]
     runs = [common_options.run_of(options), *further]
     with common_options.writing(out):
-        write([r.rows() for r in runs], out, **_drawn_with(options))
+        drawn_with = _drawn_with(options)
+        if options.live:
+            size = write_engine(out.parent / live.ENGINE)
+            drawn_with["controls"] = live.offered(runs[0].stage, drawn_with, size)
+        if options.light:
+            drawn_with["include_plotlyjs"] = "directory"
+        write([r.rows() for r in runs], out, **drawn_with)
     if options.json:
         common_options.print_json({"out": str(out), "verdicts": [r.verdict for r in runs]})
     else:
@@ -69,8 +84,6 @@ def _drawn_with(options: argparse.Namespace) -> dict[str, Any]:
     from ..rows.metric_readings import ALL
 
     drawn_with: dict[str, Any] = {"partition": options.partition, "theme": options.theme}
-    if options.light:
-        drawn_with["include_plotlyjs"] = "directory"
     if options.all_steps:
         drawn_with["fold"] = False
     if options.metrics or options.all_metrics:

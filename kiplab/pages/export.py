@@ -33,6 +33,7 @@ def write(
     include_plotlyjs: bool | str = True,
     theme: str = AUTO,
     width: int | None = None,
+    controls: str = "",
     **options: Unpack[ViewOptions],
 ) -> Path:
     """Write a run, or two to four of one play, to `path`, and return it.
@@ -49,7 +50,8 @@ def write(
 
     `theme` "auto" is light for a picture, and for a page what its reader's system asks for.
     `figure` is written in place of the one that the rows make. `partition`, `fold`, `kinds`,
-    `between` and `metrics` are as for `timeline`, and about the picture only. Raises ExportError
+    `between` and `metrics` are as for `timeline`, and about the picture only. `controls` is HTML
+    that a page has below its picture, as `live.offered` makes it. Raises ExportError
     for an ending not listed here and for what the machine lacks, MissingExtraError for a package
     that is not installed, OSError for a path that cannot be written, ValueError for what a picture
     cannot show.
@@ -59,7 +61,8 @@ def write(
     if writer is None:
         endings = " ".join(_WRITERS)
         raise ExportError(f"cannot write {target.name!r}", f"let its name end in one of {endings}")
-    writer(target, PageOrder(runs_of(rows), figure, include_plotlyjs, theme, width, options))
+    runs = runs_of(rows)
+    writer(target, PageOrder(runs, figure, include_plotlyjs, theme, width, options, controls))
     return target
 
 

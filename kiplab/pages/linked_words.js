@@ -4,7 +4,7 @@ const sections = document.querySelectorAll("[data-finds]");
 if (plot?.kiplab && sections.length) {
   const { at, reached, go, drawn } = plot.kiplab;
   sections[0].before(finderField());
-  const run = () => 0;
+  const run = () => plot.kiplab.run;
   const lights = lightUp(document.querySelector("main"), { picture: drawn, at, reached, run, go });
   plot.addEventListener("kiplab-drawn", lights.renew);
 }

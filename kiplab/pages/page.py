@@ -42,6 +42,8 @@ class PageOrder(NamedTuple):
     theme: str
     width: int | None
     options: ViewOptions
+    controls: str = ""
+    """HTML below the picture: what `live.offered` makes."""
 
     def drawing(self, width: int | None) -> Json:
         """Plotly's data and layout of the figure given, or of the one that the runs make."""
@@ -86,18 +88,33 @@ def page_of(order: PageOrder) -> str:
         f'<h1 class="spoken">{html.escape(first.meta.title or "A run")}</h1>',
         f'<p class="spoken">{html.escape(first.meta.question)}</p>',
         _embedded(order, drawings, ID, "step"),
-        _signs(runs, order.options.get("partition")),
-        _differences(runs),
-        *(_run(n, name, run) for n, (name, run) in enumerate(named(runs))),
+        order.controls,
+        *words_of(order),
     )
+    scripts = page_files(*GLOW, "linked_words.js", *(["live.js"] if order.controls else []))
     return html_page(
         first.meta.title or "A run",
         "\n".join(parts),
         theme=order.theme,
         style=f"{page_file('page.css')}\n{page_file('glow.css')}",
         width=max(size_of(drawings[0])[0], 640),
-        scripts=f"<script>\n(() => {{\n{page_files(*GLOW, 'linked_words.js')}\n}})();\n</script>\n",
+        scripts=f"<script>\n(() => {{\n{scripts}\n}})();\n</script>\n",
     )
+
+
+def words_of(order: PageOrder) -> list[str]:
+    """The sections below the picture, as HTML: signs, differences, sentences, tables."""
+    runs = order.runs
+    return [
+        _signs(runs, order.options.get("partition")),
+        _differences(runs),
+        *(_run(n, name, run) for n, (name, run) in enumerate(named(runs))),
+    ]
+
+
+def caption_of(runs: tuple[Rows, ...]) -> str:
+    """What happened in each run, as HTML: a paragraph each."""
+    return "".join(f"<p>{html.escape(f'{name}: {summary(run)}')}</p>" for name, run in named(runs))
 
 
 def fragment(
@@ -151,9 +168,7 @@ def _embedded(order: PageOrder, drawings: list[Json], id: str, key: str) -> str:
         drawn=drawn,
         player=player(contents, id),
         script=player_script(contents, id, key),
-        caption="".join(
-            f"<p>{html.escape(f'{name}: {summary(run)}')}</p>" for name, run in named(order.runs)
-        ),
+        caption=caption_of(order.runs),
     )
 
 

@@ -8,11 +8,11 @@
   const frame = picture.closest(".kiplab-scroll");
   const names = document.createElement("div");
   const player = document.getElementById(id + "-player"); // null where there is nothing to step
-  const { pictures, labels, initial, first, edge, pad, dark } = JSON.parse(
-    document.getElementById(id + "-steps").textContent
-  );
+  const carried = JSON.parse(document.getElementById(id + "-steps").textContent);
+  const { initial, edge, pad, dark } = carried;
+  let { pictures, labels, first } = carried;
+  let last = first + labels.length - 1;
   const night = matchMedia("(prefers-color-scheme: dark)");
-  const last = first + labels.length - 1;
   const within = (step) => Math.max(first, Math.min(step, last));
   let shown = 0;
   let current = initial;
@@ -200,18 +200,38 @@
   }
 
   // Plotly's own script has drawn the first picture; what it changes in it later is not wanted.
-  const original = { data: picture.data, layout: picture.layout };
-  for (const each of pictures) {
-    const drawing = each.drawing || original;
-    drawing.data.forEach((trace, n) => (trace.text = trace.text || original.data[n].text));
-    each.text = JSON.stringify(drawing);
-    each.marks = drawing.layout.meta?.marks ?? [];
+  function keep(original) {
+    for (const each of pictures) {
+      const drawing = each.drawing || original;
+      drawing.data.forEach((trace, n) => (trace.text = trace.text || original.data[n].text));
+      each.text = JSON.stringify(drawing);
+      each.marks = drawing.layout.meta?.marks ?? [];
+    }
   }
+
+  // Another run takes the place of the one that is shown, and is shown as far as that was.
+  function take(carried) {
+    const wasLast = current === last;
+    ({ pictures, labels, first } = carried);
+    picture.kiplab.run += 1;
+    last = first + labels.length - 1;
+    keep(pictures[0].drawing);
+    shown = Math.min(shown, pictures.length - 1);
+    current = wasLast ? last : within(current);
+    fit();
+    repaint();
+    if (player) Object.assign(player.querySelector("input"), { min: first, max: last });
+    picture.kiplab.go(current);
+  }
+
+  keep({ data: picture.data, layout: picture.layout });
   // For what lies around the picture: where it stands, and a way to a step.
   picture.kiplab = {
     at: () => (player ? current : Infinity),
     reached: () => (player ? reached : Infinity),
     go: () => {},
+    run: 0,
+    take,
     drawn: () => ({ element: picture, ...pictures[shown] }),
   };
   if (dark !== null && night.matches) repaint();

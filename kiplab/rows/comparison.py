@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ..extras import needed_by
 from .columns import Rows
 from .difference import Difference, differences, first_difference
+from .plain_table import table_of
 from .run_titles import titles
 from .sentences import html_table
 
@@ -78,9 +78,11 @@ def _line(difference: Difference) -> str:
 
 
 def differences_frame(one: Rows, other: Rows, *, at: int | None = None) -> pd.DataFrame:
-    """The same as a pandas table; `at` as for `differences`. Raises MissingExtraError."""
-    with needed_by("a table"):
-        from .sentence_table import Sentences
-
+    """The same as a pandas table; a plain one without pandas; `at` as for `differences`."""
     records = [msgspec.structs.astuple(d) for d in differences(one, other, at=at)]
-    return Sentences.from_records(records, columns=list(_heads(titles((one, other)))))
+    heads = _heads(titles((one, other)))
+    try:
+        from .sentence_table import Sentences
+    except ImportError:
+        return table_of(heads, records)
+    return Sentences.from_records(records, columns=list(heads))

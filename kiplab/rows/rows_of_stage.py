@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from ..engine.events import Event
 from ..engine.explain import sentence
 from ..engine.truth import truth
-from ..extras import needed_by
 from ..plays import verdict
 from ..plays.stage import Stage
 from ..protocol.ids import CONTROLLER, BrokerId, node_name
@@ -20,6 +19,7 @@ from . import log_blocks, message_paths, metadata_ticks, metric_readings, operat
 from .client_requests import client_requests
 from .columns import EventRow, Meta, Rows
 from .marks import marks
+from .plain_table import PlainTable, table_of
 from .snapshots import LogLine, Snapshot, snapshots
 from .spans import spans
 from .view import until
@@ -63,17 +63,15 @@ def frames(rows: Rows) -> dict[str, pd.DataFrame]:
     """A pandas DataFrame per table of `Rows`, by name; columns as documented in `columns`.
 
     Absent numbers (`x_arrived` of a message in flight) are missing values of type Int64.
-    Raises MissingExtraError without pandas.
+    Without pandas they are plain tables, and absent numbers None.
     """
-    with needed_by("a table"):
-        import pandas as pd
-
-    tables: dict[str, pd.DataFrame] = {}
-    for table, kind in TABLES.items():
-        records = [msgspec.structs.asdict(row) for row in getattr(rows, table)]
-        tables[table] = pd.DataFrame.from_records(records, columns=list(kind.__struct_fields__))
+    tables = {
+        table: table_of(kind.__struct_fields__, map(msgspec.structs.astuple, getattr(rows, table)))
+        for table, kind in TABLES.items()
+    }
     for table in ("messages", "clients"):
-        tables[table]["x_arrived"] = tables[table]["x_arrived"].astype("Int64")
+        if not isinstance(tables[table], PlainTable):
+            tables[table]["x_arrived"] = tables[table]["x_arrived"].astype("Int64")
     return tables
 
 

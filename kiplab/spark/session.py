@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from ..extras import in_a_page
 from ..machine.cache import cache_folder, keep
 from ..machine.java import find_java
 from .running_session import (
@@ -120,6 +121,11 @@ def _require_pyspark() -> None:
     try:
         import pyspark.sql  # noqa: F401
     except ImportError as error:
+        if in_a_page():
+            raise SparkUnavailable(
+                "Spark needs a machine, and this notebook runs in a web page.",
+                "`kiplab lab` on a machine has it.",
+            ) from None
         raise SparkUnavailable(
             f"Spark's Python package cannot be imported ({error}).",
             "Run `pip install 'kiplab[fleet]'`.",

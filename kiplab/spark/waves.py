@@ -80,11 +80,11 @@ def run_blocks(
     Raises BlockFailed for the first block that fails, SparkUnavailable if Spark cannot run,
     ValueError for a schema or a number of partitions that makes no sense.
     """
-    columns = arrow_schema(schema)
     _check_partitions(partitions)
     if not blocks:
-        return columns.empty_table()
+        return arrow_schema(schema).empty_table()
     spark = session(master, app="kiplab blocks")
+    columns = arrow_schema(schema)
     with progress_bar(progress, total=len(blocks), unit="block") as report:
         waves = run_waves(
             spark, function, iter([blocks]), schema=columns, partitions=partitions, listener=report

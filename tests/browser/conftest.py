@@ -24,7 +24,11 @@ WINDOW: ViewportSize = {"width": 1280, "height": 1500}
 """A projector's width; high enough for a cell to be photographed whole."""
 EXPECT_MS = 30_000
 """At most, for what a page is expected to show: machines with other work to do are slow."""
-_ARGUMENTS = ("--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu")
+_ARGUMENTS = (
+    *("--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"),
+    # Nothing outside this machine has an address.
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+)
 
 
 class Student(NamedTuple):

@@ -54,6 +54,30 @@ def test_any_other_error_is_shown_as_python_does(
     assert "ZeroDivisionError" in capsys.readouterr().out
 
 
+LACKING = [
+    (
+        'with kiplab.extras.needed_by("a story"):\n    raise ModuleNotFoundError(name="numba")',
+        "A story",
+    ),
+    (
+        'raise kiplab.LackingError("There is no Java.", "Install one.")',
+        "There is no Java. Install one",
+    ),
+]
+
+
+@pytest.mark.parametrize(("cell", "begins"), LACKING)
+def test_what_a_machine_lacks_is_one_sentence_without_a_traceback(
+    shell: Any, capsys: pytest.CaptureFixture[str], cell: str, begins: str
+) -> None:
+    assert not shell.run_cell(f"import kiplab\n{cell}").success
+    said = capsys.readouterr()
+    assert "Traceback" not in said.out + said.err
+    assert said.err.startswith(begins)
+    assert said.err.endswith(".\n")
+    assert said.err.count("\n") == 1
+
+
 class Connection:
     """As the server's own, of which only `connect` matters here."""
 

@@ -1,10 +1,12 @@
 """What ends a search from outside: limits that can be meant, memory in all, an interrupt."""
 
 import signal
+import sys
 import threading
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -155,6 +157,18 @@ def test_memory_is_looked_at_now_and_then_only(monkeypatch: pytest.MonkeyPatch) 
     for states in range(1_000):
         assert ask(Progress(states, 0, 0, 0)) is None
     assert next(looks) == 1
+
+
+def test_in_a_page_the_memory_is_what_its_python_has_grown_to(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    heap = SimpleNamespace(HEAP8=SimpleNamespace(length=50_000_000))
+    monkeypatch.setitem(sys.modules, "pyodide_js", SimpleNamespace(_module=heap))
+    monkeypatch.setattr(sys, "platform", "emscripten")
+    monkeypatch.setattr(limits, "_STATM", Path("/no/such/file"))
+    assert limits.memory_now() == 50_000_000
+    assert Limits(memory_mb=60).room(20_000_000) is not None
+    assert Limits(memory_mb=60).room(5_000_000) is None
 
 
 # --- interrupts -----------------------------------------------------------------------------------

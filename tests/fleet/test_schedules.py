@@ -56,12 +56,12 @@ def test_with_both_rules_only_the_last_replica_loses(study: Schedules) -> None:
 
 
 def test_no_promise_is_broken(study: Schedules) -> None:
-    assert not any(study.runs["broke_promise"].to_pylist())
+    assert not any(run["broke_promise"] for run in study.runs)
 
 
 def test_no_rule_causes_what_it_is_there_to_prevent(study: Schedules) -> None:
     """Schedule by schedule, which averages could hide."""
-    rows = study.runs.to_pylist()
+    rows = study.runs
     for what in ("stale_join", "lost"):
         without, *others = ([r[what] for r in rows if r["features"] == k] for k in range(4))
         assert all(
@@ -71,7 +71,7 @@ def test_no_rule_causes_what_it_is_there_to_prevent(study: Schedules) -> None:
 
 def test_every_feature_set_gets_the_same_schedules(study: Schedules) -> None:
     """When the request arrives is no business of the rules that judge it."""
-    rows = study.runs.to_pylist()
+    rows = study.runs
     arrived = [[r["arrived"] for r in rows if r["features"] == k] for k in range(4)]
     assert arrived[0] == arrived[1] == arrived[2] == arrived[3]
     assert [r["schedule"] for r in rows] == [*range(N)] * 4
@@ -79,13 +79,13 @@ def test_every_feature_set_gets_the_same_schedules(study: Schedules) -> None:
 
 def test_another_seed_gives_other_schedules() -> None:
     one, other = (fleet.schedules(40, seed=s, spark=False, features=["3.2"]) for s in (0, 1))
-    assert one.runs["moves"].to_pylist() != other.runs["moves"].to_pylist()
+    assert one.runs != other.runs
 
 
 def test_the_first_schedules_of_a_larger_study_are_those_of_a_smaller_one(study: Schedules) -> None:
     small = fleet.schedules(30, spark=False)
-    large = [r for r in study.runs.to_pylist() if r["schedule"] < 30]
-    assert small.runs.to_pylist() == large
+    large = [r for r in study.runs if r["schedule"] < 30]
+    assert small.runs == large
 
 
 # --- where it runs ------------------------------------------------------------------------------
@@ -105,7 +105,7 @@ def test_blocks_cover_every_schedule_once() -> None:
 def test_any_number_of_partitions_gives_the_integers_of_plain_python(
     study: Schedules, partitions: int
 ) -> None:
-    assert fleet.schedules(N, partitions=partitions).runs.equals(study.runs)
+    assert fleet.schedules(N, partitions=partitions).runs == study.runs
 
 
 # --- what it says -------------------------------------------------------------------------------
@@ -191,7 +191,7 @@ def test_feature_sets_can_be_named_or_listed() -> None:
     listed = fleet.schedules(20, features=["3.2", parse_features("3.9")], spark=False)
     assert list(named.sets) == ["old", "new"]
     assert list(listed.sets) == ["3.2", "3.9"]
-    assert named.runs.equals(listed.runs)
+    assert named.runs == listed.runs
 
 
 @pytest.mark.parametrize("n", [0, -3])

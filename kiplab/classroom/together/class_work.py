@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ...extras import needed_by
 from ...pages import browser_picture, page_files
+from ...rows.plain_table import table_of
 from .class_counts import ClassCounts, ExerciseCount, PredictionCount, counted
 from .class_page import class_fragment, class_page
 from .class_text import class_text, summary
@@ -79,13 +79,9 @@ class ClassWork:
 
         `kind` is choice (`what` are its words, `of` those who answered, `right` True, False or
         None), tried, solved, solved at once, attempts, first misconception or misconception ever
-        (`what` are its words, `of` those who tried). Raises MissingExtraError without pandas.
+        (`what` are its words, `of` those who tried).
         """
-        with needed_by("a table"):
-            import pandas as pd
-
-        heads, rows = self._rows()
-        return pd.DataFrame(rows, columns=list(heads))
+        return table_of(*self._rows())
 
     def text(self) -> str:
         """For a terminal: per lab, each prediction's choices, the exercises, the misconceptions."""

@@ -18,6 +18,7 @@ from typing import Any, cast
 
 from msgspec.structs import replace
 
+from ...extras import in_a_page
 from ..levels.level_table import ExploreError, quoted
 from ..search_terms import Halt, HaltReason, Progress
 
@@ -120,13 +121,22 @@ def memory_now() -> int:
     """Bytes that this process holds; where the system does not say, the most it ever held; or 0."""
     with suppress(OSError, ValueError, IndexError):
         return int(_STATM.read_text().split()[1]) * mmap.PAGESIZE
+    if in_a_page():
+        return _in_this_page()
     try:
         import resource
     except ImportError:
-        # Windows and browsers: nothing is known, and nothing can be limited.
+        # Windows: nothing is known, and nothing can be limited.
         return 0
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most if sys.platform == "darwin" else most * 1024
+
+
+def _in_this_page() -> int:
+    """What the memory of this Python has grown to."""
+    import pyodide_js
+
+    return int(pyodide_js._module.HEAP8.length)
 
 
 _STATM = Path("/proc/self/statm")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from ...extras import needed_by
+from ...rows.plain_table import table_of
 from ..drawing.canvas import Box, Canvas, as_figure, wrapped_safe
 from ..drawing.still_picture import mimebundle
 from ..drawing.svg import Json
@@ -79,11 +79,8 @@ class Chart(msgspec.Struct, frozen=True, kw_only=True):
         return as_figure(self.drawing)(**options)
 
     def table(self) -> pd.DataFrame:
-        """Every number of it, in words. Raises MissingExtraError without pandas."""
-        with needed_by("a table"):
-            import pandas as pd
-
-        return pd.DataFrame(self.words.lines, columns=list(self.words.heads))
+        """Every number of it, in words."""
+        return table_of(self.words.heads, self.words.lines)
 
     def _repr_mimebundle_(self, **_: Any) -> Any:
         return mimebundle(self.figure())

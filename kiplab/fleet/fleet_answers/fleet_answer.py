@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ...extras import needed_by
 from ...figures.how_often.fleet_words import alike, listed
+from ...rows.plain_table import table_of
 from ..parameters.fleet_study import FleetStudy
 from ..parameters.parameter_table import PARAMETERS
 from ..parameters.years import MICROSECONDS_PER_YEAR
@@ -113,18 +113,15 @@ class FleetAnswer(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return f"{metric}, {rows[0].shown_unit}: {places}."
 
     def frame(self) -> pd.DataFrame:
-        """One line per row; swept parameters are columns. Raises MissingExtraError without pandas.
+        """One line per row; swept parameters are columns. Raises MissingExtraError without scipy.
 
         What was never seen has no rate, and an upper bound.
         """
-        with needed_by("a table"):
-            import pandas as pd
-
         lines = []
         for row in self.rows:
             line = row.report()
             lines.append({"scenario": line.pop("scenario"), **line.pop("swept"), **line})
-        return pd.DataFrame(lines)
+        return table_of(lines[0], [tuple(line.values()) for line in lines])
 
     def report(self) -> dict[str, Any]:
         """As the object that `kiplab fleet run --json` prints.

@@ -168,7 +168,16 @@ def fleet_rows(study: FleetStudy, summary: Iterable[SummaryRow]) -> tuple[FleetR
         return [place[name] for place, name in zip(places, keys, strict=True)]
 
     rows = [
-        _row_of(study, scenarios[one.scenario_id], one)
+        row_of(
+            study,
+            scenarios[one.scenario_id],
+            features=one.features,
+            metric=one.metric,
+            method=one.method,
+            events=one.events,
+            exposure_us=one.exposure_us,
+            rate=_found(scenarios[one.scenario_id], one),
+        )
         for one in summary
         # Stopped before there was enough to say how sure it is.
         if one.method == NAIVE or len(one.weights) >= FEWEST_BLOCKS
@@ -176,18 +185,29 @@ def fleet_rows(study: FleetStudy, summary: Iterable[SummaryRow]) -> tuple[FleetR
     return tuple(sorted(rows, key=order))
 
 
-def _row_of(study: FleetStudy, scenario: Scenario, one: SummaryRow) -> FleetRow:
+def row_of(
+    study: FleetStudy,
+    scenario: Scenario,
+    *,
+    features: str,
+    metric: str,
+    method: str,
+    events: int,
+    exposure_us: int,
+    rate: FoundRate,
+) -> FleetRow:
+    """A row of a scenario of the study; `exposure_us` are partition-microseconds."""
     return FleetRow(
-        scenario_id=one.scenario_id,
-        features=one.features,
-        label=str(standing_of(one.features)),
-        metric=one.metric,
-        counts=counted_in(one.metric, one.method),
-        unit=COUNTED[one.metric].unit,
-        events=one.events,
-        exposure=one.exposure_us / MICROSECONDS_PER_YEAR,
-        found=_found(scenario, one),
-        method=one.method,
+        scenario_id=scenario.scenario_id,
+        features=features,
+        label=str(standing_of(features)),
+        metric=metric,
+        counts=counted_in(metric, method),
+        unit=COUNTED[metric].unit,
+        events=events,
+        exposure=exposure_us / MICROSECONDS_PER_YEAR,
+        found=rate,
+        method=method,
         swept=tuple((name, getattr(scenario.parameters, name)) for name in study.swept),
     )
 

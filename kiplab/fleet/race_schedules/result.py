@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ...extras import needed_by
 from ...plays.tokens import encode
 from ...protocol.features import Features
+from ...rows.plain_table import table_of
 from ..statistics.intervals import METHOD, exact, in_words
 from .random_schedule import Window, schedule
 
@@ -53,14 +53,20 @@ class Losing(msgspec.Struct, frozen=True, kw_only=True):
 class Schedules:
     """`n` schedules under each of several feature sets.
 
-    `runs` is an Arrow table with one row per schedule and feature set (the columns of Outcome, and
-    `features` as the number of the set); `sets` are the feature sets by name.
+    `runs` has a row per schedule and feature set (the fields of Outcome, and `features` as the
+    number of the set), by set and schedule; `sets` are the feature sets by name.
     """
 
     label = CAVEAT
 
     def __init__(
-        self, *, sets: Mapping[str, Features], window: Window, seed: int, n: int, runs: Any
+        self,
+        *,
+        sets: Mapping[str, Features],
+        window: Window,
+        seed: int,
+        n: int,
+        runs: list[dict[str, Any]],
     ) -> None:
         self.sets, self.window, self.seed, self.n = dict(sets), window, seed, n
         self.runs = runs
@@ -68,8 +74,7 @@ class Schedules:
     def _of(self, column: str, name: str) -> list[Any]:
         """A column of the runs, for one feature set, in the order of the schedules."""
         first = list(self.sets).index(name) * self.n
-        values: list[Any] = self.runs[column].slice(first, self.n).to_pylist()
-        return values
+        return [run[column] for run in self.runs[first : first + self.n]]
 
     @property
     def rows(self) -> list[Row]:
@@ -110,10 +115,7 @@ class Schedules:
 
     def table(self) -> pd.DataFrame:
         """`rows` as a table."""
-        with needed_by("a table"):
-            import pandas as pd
-
-        return pd.DataFrame([msgspec.structs.asdict(row) for row in self.rows])
+        return table_of(Row.__struct_fields__, map(msgspec.structs.astuple, self.rows))
 
     def figure(self, *, theme: str = "light") -> Any:
         """A dot and its interval per feature set and metric (a plotly figure), for a "light" or a

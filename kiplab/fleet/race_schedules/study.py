@@ -4,6 +4,7 @@ A block of work is a range of schedules; it returns one row for each schedule an
 """
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 import msgspec
@@ -20,7 +21,7 @@ from ...protocol.facts import Refused
 from ...protocol.features import Features, parse_features
 from ...protocol.ids import BrokerId
 from ...protocol.messages import AlterPartitionRequest
-from ...spark import run_blocks, run_blocks_plainly
+from ...spark import run_blocks
 from .random_schedule import FOLLOWER, LEADER, Window, check, schedule
 from .result import Schedules
 
@@ -67,10 +68,10 @@ def schedules(
     if spark:
         runs = run_blocks(
             work_off, blocks, schema=SCHEMA, master=master, partitions=partitions, progress=progress
-        )
+        ).to_pylist()
     else:
-        runs = run_blocks_plainly(work_off, blocks, SCHEMA)
-    runs = runs.sort_by([("features", "ascending"), ("schedule", "ascending")])
+        runs = [row for block in blocks for row in _rows_of(block)]
+    runs.sort(key=itemgetter("features", "schedule"))
     return Schedules(sets=sets, window=window, seed=seed, n=n, runs=runs)
 
 
@@ -115,7 +116,10 @@ def orders(sets: tuple[Features, ...], window: Window, seed: int, n: int) -> lis
 
 def work_off(payload: bytes) -> list[dict[str, Any]]:
     """The rows of one order: a function of the order alone, wherever it runs."""
-    order = msgspec.json.decode(payload, type=BlockOrder)
+    return _rows_of(msgspec.json.decode(payload, type=BlockOrder))
+
+
+def _rows_of(order: BlockOrder) -> list[dict[str, Any]]:
     rows = []
     with without_collector():
         for index in range(order.first, order.last):

@@ -21,7 +21,7 @@ EXACT, JEFFREYS = "exact Poisson", "Jeffreys"
 YEARS = (1, 5, 10)
 
 
-class FoundRate(msgspec.Struct, frozen=True, kw_only=True):
+class FoundRate(msgspec.Struct, frozen=True, kw_only=True, tag=True, omit_defaults=True):
     """What is known of a rate, per unit of exposure.
 
     `rate` is None where none was seen, `high` where nothing bounds it, `method` where there is no

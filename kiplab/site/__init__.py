@@ -1,0 +1,1 @@
+"""The labs without a server: everything that they load, in one folder."""

@@ -1,0 +1,147 @@
+"""Python for a page, in one folder: Pyodide's core, slim wheels, and the list that names them.
+
+The list is of what lies in the folder and of nothing else, so no other file is ever asked for. What
+runs when a first Lab opens is compiled beforehand, by the same Python; all else stays source, which
+is half as large. Equal input gives equal bytes.
+"""
+
+import hashlib
+import io
+import json
+import re
+import zipfile
+from collections.abc import Iterable, Iterator
+from importlib.metadata import version
+from pathlib import Path
+
+from .registries import LOCK, ask, pinned_core, pinned_wheels, tool
+
+_VERSION = version("kiplab")
+_PACKAGE = Path(__file__).resolve().parents[1]
+FIRST_LAB = Path(__file__).with_name("first_lab.mjs")
+"""A script for node: a play, a search and a Lab in such a folder."""
+_LONG_AGO = (1980, 1, 1, 0, 0, 0)
+"""The oldest time that an archive can give a file: every file has it."""
+
+KERNEL = "jupyterlite-pyodide-kernel"
+"""Its wheel carries those of a kernel, KERNEL_WHEELS."""
+KERNEL_WHEELS = ("ipykernel", "piplite", "pyodide_kernel")
+FOR_THE_PAGE = (KERNEL, "jupyterlab-widgets")
+"""Wheels with parts of JupyterLab in them, and no Python that a kernel imports."""
+LEFT_OUT = {
+    "kiplab": "kiplab/(_labs|cli|site)/",
+    # kiplab draws scatters, bars and heatmaps.
+    "plotly": "plotly/(labextension|matplotlylib|figure_factory|express|data)/"
+    "|plotly/package_data/(datasets|widgetbundle)|plotly/graph_objs/_figurewidget"
+    "|plotly/graph_objs/(?!(layout|scatter|bar|heatmap|histogram|box|pie|table)/)[a-z0-9]+/",
+    "pygments": "pygments/(formatters/(?!__init__|_mapping|html|latex|terminal)"
+    "|styles/(?!__init__|_mapping|default|monokai)"
+    "|lexers/(?!__init__|_mapping|python|shell|html|javascript|css|data))",
+    "jedi": "jedi/third_party/",
+    "narwhals": "narwhals/(_arrow|_dask|_duckdb|_ibis|_polars|_spark_like|_sql|testing)/",
+    "ipython": "IPython/sphinxext/",
+    "anywidget": "anywidget/(labextension|nbextension)/",
+    "python_stdlib": "(_pyrepl|idlelib|wsgiref|xmlrpc|ensurepip|pydoc_data)/"
+    "|(imaplib|smtplib|ftplib|poplib|mailbox|pstats|profile|trace)[.]py"
+    "|encodings/(cp(?!437)|mac_|iso|koi8|big5|euc|shift|johab|gb|hz|ptcp|tis|hp_|kz)",
+}
+"""By package, what only a server, a test, a terminal or another library reads."""
+_NEVER = re.compile(r".*(\.pyi|\.data/(?!data/etc/ipython/).*|/RECORD|/tests/.*|\.map)$")
+_HOOKS = {"InteractiveShellApp": {"extensions": ["kiplab.classroom.jupyter_hooks"]}}
+
+
+def lay_out(folder: Path, packages: Iterable[str]) -> None:
+    """Put Python, these packages of wheels.txt and kiplab there. Raises MissingPieceError."""
+    for name, content in pinned_core().items():
+        if name.endswith(".zip"):
+            _write_slim(folder / name, Path(name).stem, content)
+        else:
+            (folder / name).write_bytes(content)
+    pinned = pinned_wheels()
+    for name in packages:
+        for file, content in _parts(name, pinned[name]):
+            _write_slim(folder / file, name, content)
+    write_kiplab(folder)
+    write_lock(folder)
+
+
+def _parts(name: str, wheel: Path) -> Iterator[tuple[str, bytes]]:
+    """The wheel itself, or those that it carries for a kernel."""
+    if name != KERNEL:
+        yield wheel.name, wheel.read_bytes()
+        return
+    with zipfile.ZipFile(wheel) as archive:
+        for entry in archive.namelist():
+            file = entry.rpartition("/")[2]
+            if "/static/pypi/" in entry and file.startswith(KERNEL_WHEELS):
+                yield file, archive.read(entry)
+
+
+def _write_slim(target: Path, name: str, content: bytes) -> None:
+    archive = zipfile.ZipFile(io.BytesIO(content))
+    names = (info.filename for info in archive.infolist() if not info.is_dir())
+    write_archive(target, {entry: archive.read(entry) for entry in names if _is_kept(entry, name)})
+
+
+def _is_kept(entry: str, package: str) -> bool:
+    left_out = LEFT_OUT.get(package)
+    return not _NEVER.match(entry) and not (left_out and re.match(left_out, entry))
+
+
+def write_kiplab(folder: Path) -> None:
+    """kiplab's own wheel, of the package as it runs here. A kernel that has it loads its hooks."""
+    info = f"kiplab-{_VERSION}.dist-info"
+    files = {
+        f"kiplab-{_VERSION}.data/data/etc/ipython/ipython_config.json": json.dumps(_HOOKS),
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: kiplab\nVersion: {_VERSION}\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{info}/RECORD": "",
+    }
+    package = {
+        entry: path.read_bytes()
+        for path in _PACKAGE.rglob("*")
+        if path.is_file() and path.suffix != ".pyc"
+        if _is_kept(entry := path.relative_to(_PACKAGE.parent).as_posix(), "kiplab")
+    }
+    wheel = folder / f"kiplab-{_VERSION}-py3-none-any.whl"
+    write_archive(wheel, {name: text.encode() for name, text in files.items()} | package)
+
+
+def write_archive(path: Path, files: dict[str, bytes]) -> None:
+    """A zip whose bytes depend on nothing but these."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in sorted(files):
+            entry = zipfile.ZipInfo(name, _LONG_AGO)
+            archive.writestr(entry, files[name], zipfile.ZIP_DEFLATED, compresslevel=9)
+
+
+def write_lock(folder: Path) -> list[str]:
+    """Pyodide's list of the wheels in the folder, and their packages' names in order."""
+    packages = {}
+    for wheel in sorted(folder.glob("*.whl")):
+        name, number, *_ = wheel.name.split("-")
+        name = re.sub(r"[-_.]+", "-", name).lower()
+        packages[name] = {
+            "name": name,
+            "version": number,
+            "file_name": wheel.name,
+            "install_dir": "site",
+            "sha256": hashlib.sha256(wheel.read_bytes()).hexdigest(),
+            "package_type": "package",
+            "imports": [],
+            "depends": [],
+            "unvendored_tests": False,
+        }
+    lock = json.loads((folder / LOCK).read_bytes())
+    text = json.dumps({"info": lock["info"], "packages": packages}, separators=(",", ":"))
+    (folder / LOCK).write_text(text)
+    return list(packages)
+
+
+def compile_first_lab(folder: Path) -> str:
+    """Run a first Lab by the Python in the folder, and put bytecode in place of the source of what
+    that imported. Returns what the run said. Raises MissingPieceError.
+    """
+    said = ask(tool("node"), str(FIRST_LAB), str(folder), "--compile")
+    write_lock(folder)
+    return said

@@ -1,0 +1,131 @@
+"""What the site is made of, from the registries of pip and npm, by their pinned hashes.
+
+Both are asked by their own commands, so that their own settings name the place. What has come once
+is kept in the user's cache folder and checked again whenever it is read.
+"""
+
+import base64
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..extras import install
+from ..machine import LackingError
+from ..machine.cache import cache_folder, keep
+
+PYODIDE = "314.0.7"
+"""CPython 3.14 for a browser; the package of npm that is called pyodide."""
+_PYODIDE_SHA512 = (
+    "0YvXxEhfEdpLfb/XkM2BFAeMROq0iMUX2bzzH9pOttyMcWkwq+HbE5uyuGD82LN7y2q+SNvi/6V5JEsOlD2R1A=="
+)
+CORE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
+"""The files of Pyodide that a page loads, whatever it imports."""
+LOCK = "pyodide-lock.json"
+"""Pyodide's list of packages; its entry ``info`` says for which Python they are."""
+_PINS = Path(__file__).with_name("wheels.txt")
+_TARGET = (
+    *("--implementation", "cp", "--python-version", "3.14", "--abi", "cp314", "--abi", "none"),
+    *("--platform", "pyemscripten_2026_0_wasm32", "--platform", "any"),
+)
+PATIENCE_S = 600
+_LINE = 300
+"""At most so many characters of a complaint are shown."""
+
+
+class MissingPieceError(LackingError):
+    """A piece of the site, or a tool that makes it, cannot be had on this machine."""
+
+
+def pinned_core() -> dict[str, bytes]:
+    """The files CORE of Pyodide, and LOCK. Raises MissingPieceError."""
+    archive = _kept_in() / f"pyodide-{PYODIDE}.tgz"
+    if not archive.is_file() or _sha512(archive) != _PYODIDE_SHA512:
+        _pack(archive)
+    with tarfile.open(archive) as tar:
+        members = {name: tar.extractfile(f"package/{name}") for name in (*CORE, LOCK)}
+        return {name: member.read() for name, member in members.items() if member is not None}
+
+
+def pinned_wheels() -> dict[str, Path]:
+    """Every wheel of wheels.txt by the name of its package, as the registry has it.
+
+    Raises MissingPieceError where one is not in the cache and cannot be fetched.
+    """
+    pins = dict(re.findall(r"^(\S+)==\S+ --hash=sha256:(\w+)", _PINS.read_text(), re.MULTILINE))
+    folder = _kept_in() / "wheels"
+    if not {*pins.values()} <= _by_sha256(folder).keys():
+        command = [sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check"]
+        command += ["--no-deps", "--only-binary=:all:", "--require-hashes", *_TARGET]
+        ask(*command, "-r", str(_PINS), "-d", str(folder))
+    kept = _by_sha256(folder)
+    return {name: kept[digest] for name, digest in pins.items()}
+
+
+def _by_sha256(folder: Path) -> dict[str, Path]:
+    wheels = sorted(folder.glob("*.whl"))
+    return {hashlib.sha256(wheel.read_bytes()).hexdigest(): wheel for wheel in wheels}
+
+
+def _pack(archive: Path) -> None:
+    """Put npm's package of Pyodide there."""
+    with tempfile.TemporaryDirectory() as scratch:
+        package = f"pyodide@{PYODIDE}"
+        ask(tool("npm"), "pack", package, "--silent", "--pack-destination", scratch)
+        came = Path(scratch, archive.name)
+        if (digest := _sha512(came)) != _PYODIDE_SHA512:
+            raise MissingPieceError(
+                f"npm's {package} has the SHA-512 {digest}, not the pinned {_PYODIDE_SHA512}.",
+                "Ask a registry that has it as it was published.",
+            )
+        keep(archive, came.read_bytes())
+
+
+def _sha512(file: Path) -> str:
+    return base64.b64encode(hashlib.sha512(file.read_bytes()).digest()).decode()
+
+
+def _kept_in() -> Path:
+    return cache_folder() / "site"
+
+
+def tool(name: str) -> str:
+    """The path of ``node`` or ``npm``: this Python's own, else the one on PATH.
+
+    Raises MissingPieceError.
+    """
+    own = Path(sys.executable).parent
+    found = shutil.which(name, path=f"{own}{os.pathsep}{os.environ['PATH']}")
+    if found is None:
+        raise MissingPieceError(f"There is no {name} here.", f"{install('site')} brings one.")
+    return found
+
+
+def ask(*command: str, cwd: Path | None = None) -> str:
+    """Run a command and return what it printed. Raises MissingPieceError with what it complained
+    of where it fails or takes longer than PATIENCE_S.
+    """
+    name = _named(command)
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=PATIENCE_S, check=True, cwd=cwd
+        )
+    except subprocess.TimeoutExpired:
+        why = f"{name} was not done after {PATIENCE_S} s."
+        raise MissingPieceError(why, "Try again on a better network.") from None
+    except subprocess.CalledProcessError as failed:
+        lines = (failed.stderr or failed.stdout).strip().splitlines() or ["it said nothing"]
+        why = f"{name} failed: {lines[-1].strip()[:_LINE]}."
+        raise MissingPieceError(why, "Is the registry reachable, and is there space?") from None
+    return done.stdout
+
+
+def _named(command: Sequence[str]) -> str:
+    words = command[2:] if command[1:2] == ("-m",) else (Path(command[0]).name, *command[1:])
+    return " ".join(words[:2])
