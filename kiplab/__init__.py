@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from .runs import ladder as ladder
     from .runs import run as run
     from .runs import twin as twin
-    from .widgets import FleetLab as FleetLab
-    from .widgets import Lab as Lab
+    from .widgets.fleet_lab.lab_of_fleets import FleetLab as FleetLab
+    from .widgets.lab import Lab as Lab
 
 __version__ = "0.1.0"
 

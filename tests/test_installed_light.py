@@ -66,6 +66,7 @@ COMMANDS: dict[str, list[tuple[list[str], str]]] = {
         (["fleet", "story", "small", "-o", "story.play"], "fleet"),
     ],
     "real": [(["real", "kafka-14139", "--recorded"], "")],
+    "site": [(["site", "-o", "site"], "site")],
 }
 """Of every command, what is tried, and the extra that it needs. The doctor has a test below."""
 JUDGED = [exercise.id for exercise in EXERCISES if exercise.check]

@@ -100,7 +100,7 @@ def write_kiplab(folder: Path) -> None:
     package = {
         entry: path.read_bytes()
         for path in _PACKAGE.rglob("*")
-        if path.is_file() and path.suffix != ".pyc"
+        if path.is_file() and path.parent.name != "__pycache__"
         if _is_kept(entry := path.relative_to(_PACKAGE.parent).as_posix(), "kiplab")
     }
     wheel = folder / f"kiplab-{_VERSION}-py3-none-any.whl"

@@ -23,7 +23,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(HERE))
 
-from tests.bench.pixels import OPTIONS, PRESS  # noqa: E402
+from tests.bench.pixels import ACTED, OPTIONS, PAUSE_MS, PRESS  # noqa: E402
 
 # No proxy listens there, so what leaves this machine fails.
 REFUSED = ("--proxy-server=http://127.0.0.1:9", "--proxy-bypass-list=127.0.0.1")
@@ -154,8 +154,16 @@ def presses(page: Any, address: str) -> None:
     question.locator("input[type=radio]").first.check()
     question.get_by_role("button", name="Lock in my prediction").click()
     page.locator(DRAWN.format("setup")).first.wait_for()
-    _say("step", [page.evaluate(PRESS, label) for label in [*["Step"] * 6, *["Back"] * 6] * 4], 50)
-    _say("action", [page.evaluate(PRESS, label) for label in ("Crash", "Undo") * 12], 150)
+    _say("step", _pressed(page, [*["Step"] * 6, *["Back"] * 6] * 4), 50)
+    _say("action", _pressed(page, ACTED), 150)
+
+
+def _pressed(page: Any, labels: Sequence[str]) -> list[float]:
+    took = []
+    for label in labels:
+        page.wait_for_timeout(PAUSE_MS)
+        took.append(page.evaluate(PRESS, label))
+    return took
 
 
 def _say(what: str, took: list[float], target: int) -> None:

@@ -13,7 +13,7 @@ from kiplab.fleet.kernel.world import DAY, SECOND, YEAR, Exponential, LogNormal,
 from kiplab.plays.grammar import parse
 from kiplab.plays.play import Play, format_play
 from kiplab.plays.tokens import decode
-from kiplab.widgets import Lab
+from kiplab.widgets.lab import Lab
 from tests.fleet.met_stories import SLOW, first_met, met_story
 
 SEED, REPLICATIONS = 5, 4

@@ -3,7 +3,7 @@
 import pytest
 
 import kiplab
-from kiplab.widgets import Lab
+from kiplab.widgets.lab import Lab
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from kiplab.widgets import Lab
 from kiplab.widgets.controls.branches import Branches
+from kiplab.widgets.lab import Lab
 
 
 @pytest.fixture

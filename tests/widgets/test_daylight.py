@@ -11,9 +11,9 @@ from kiplab.explore.matrix.cells import Matrix
 from kiplab.figures.drawing.theme import DARK, LIGHT, Theme, theme_of
 from kiplab.figures.matrix_chart import colors_of
 from kiplab.matrices import matrix
-from kiplab.widgets import Lab
 from kiplab.widgets.elements.kinds import PlotlyPicture
 from kiplab.widgets.elements.surface import Surface
+from kiplab.widgets.lab import Lab
 from kiplab.widgets.matrix_view import MatrixView
 from tests.widgets.hands import fails, hear
 

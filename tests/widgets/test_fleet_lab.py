@@ -172,13 +172,16 @@ def test_a_contradiction_is_explained_and_the_last_answer_stays() -> None:
     assert "alert" not in lab.note.value
 
 
-def test_without_packages_it_says_what_mends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_packages_it_says_what_mends_it_or_shows_what_was_recorded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     lab_of_fleets._estimated.cache_clear()
     monkeypatch.setitem(__import__("sys").modules, "scipy", None)
-    lab = FleetLab()
+    lab = FleetLab(with_settings(read_study("small"), ["brokers=5"]))
     assert lab.answer is None
     assert "pip install &#x27;kiplab[fleet]&#x27; mends it" in lab.note.value
     assert lab.sentence == ""
+    assert FleetLab().answer is not None
 
 
 def test_a_study_that_there_is_none_of_is_refused_in_a_sentence() -> None:

@@ -6,11 +6,11 @@ from kiplab.plays.library import load
 from kiplab.plays.play import Statement
 from kiplab.protocol.facts import Refused
 from kiplab.protocol.features import parse_features
-from kiplab.widgets import Lab
 from kiplab.widgets.controls import transport
 from kiplab.widgets.history_tree import branch_tree as trees
 from kiplab.widgets.history_tree.branch_tree import TRUNK, Tree, act, plant
 from kiplab.widgets.history_tree.playback import Playback, open_playback, seek
+from kiplab.widgets.lab import Lab
 from tests.repeated import every_play
 from tests.widgets.hands import hear, opened
 

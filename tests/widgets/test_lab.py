@@ -14,10 +14,11 @@ from kiplab.plays.grammar import parse
 from kiplab.plays.stage import Stage
 from kiplab.rows.columns import Rows
 from kiplab.rows.rows_of_stage import rows_of
-from kiplab.widgets import Lab, view_model
+from kiplab.widgets import view_model
 from kiplab.widgets.controls.rulebook import at_release
 from kiplab.widgets.elements.kinds import Player
 from kiplab.widgets.elements.surface import Surface
+from kiplab.widgets.lab import Lab
 from tests.repeated import every_play
 from tests.widgets.hands import button, fails, press, text
 

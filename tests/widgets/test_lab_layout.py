@@ -10,8 +10,8 @@ import pytest
 
 import kiplab
 from kiplab.rows.rows_of_stage import rows_of
-from kiplab.widgets import Lab, still_fallback
-from kiplab.widgets.lab import RULES_HIGH
+from kiplab.widgets import still_fallback
+from kiplab.widgets.lab import RULES_HIGH, Lab
 from tests.widgets.hands import hear
 
 

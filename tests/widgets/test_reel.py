@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import kiplab
-from kiplab.widgets import Lab
+from kiplab.widgets.lab import Lab
 from tests.repeated import in_long
 
 OTHERS = ("isr-committed", "unclean-election", "380-newer-epoch", "consumer-old-leader")

@@ -8,8 +8,8 @@ import kiplab
 from kiplab.protocol.features import Features, fitting, parse_features
 from kiplab.protocol.guards import GUARDS, releases_in, releases_of
 from kiplab.protocol.releases import RELEASES, Mode
-from kiplab.widgets import Lab
 from kiplab.widgets.controls import rulebook
+from kiplab.widgets.lab import Lab
 from tests.widgets.hands import hear, text
 
 NAMES = {mode: (*rulebook.SWITCHES[mode], *rulebook.guards_of(mode)) for mode in Mode}

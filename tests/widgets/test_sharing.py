@@ -16,12 +16,12 @@ from kiplab.plays.library import load as load_play
 from kiplab.plays.play import Statement
 from kiplab.plays.play_errors import PlayError
 from kiplab.protocol.features import parse_features
-from kiplab.widgets import Lab
 from kiplab.widgets.controls.rulebook import turned
 from kiplab.widgets.history_tree import branch_tree as trees
 from kiplab.widgets.history_tree import lab_file
 from kiplab.widgets.history_tree.branch_tree import Tree, act, plant, seek
 from kiplab.widgets.history_tree.playback import open_playback
+from kiplab.widgets.lab import Lab
 from tests.repeated import every_play
 
 

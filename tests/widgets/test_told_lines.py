@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import kiplab
-from kiplab.widgets import Lab
 from kiplab.widgets.elements.kinds import Finder
+from kiplab.widgets.lab import Lab
 from tests.repeated import every_play
 
 FOLD = "This run so far, in sentences and as a table"

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from kiplab.widgets import Lab
 from kiplab.widgets.elements.kinds import ChoiceList
+from kiplab.widgets.lab import Lab
 from tests.widgets.hands import hear
 
 PARTS_MAX = 5

@@ -72,6 +72,9 @@ def recorded(study: FleetStudy, answer: FleetAnswer) -> RecordedAnswer:
     )
 
 
+@pytest.mark.long(
+    quick="tests/fleet/fleet_answers/test_recorded_answers.py::test_a_recorded_rate_is_what_the_kernel_says"
+)
 def test_the_file_is_what_the_kernel_says(request: pytest.FixtureRequest) -> None:
     answers = [recorded(study, estimate(study)) for study in asked_by_lab_10()]
     stories = [
@@ -87,6 +90,13 @@ def test_the_file_is_what_the_kernel_says(request: pytest.FixtureRequest) -> Non
         Path(str(FILE)).write_bytes(msgspec.json.encode(made) + b"\n")
     recorded_answers._recordings.cache_clear()
     assert recorded_answers._recordings() == made
+
+
+def test_a_recorded_rate_is_what_the_kernel_says() -> None:
+    small = read_study("small")
+    known = recorded_answers.recorded_answer(small)
+    assert known is not None
+    assert [row.found for row in known.rows] == [row.found for row in estimate(small).rows]
 
 
 @pytest.fixture
