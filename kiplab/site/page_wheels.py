@@ -11,13 +11,13 @@ import json
 import re
 import zipfile
 from collections.abc import Iterable, Iterator
-from importlib.metadata import version
 from pathlib import Path
 
 from .registries import LOCK, ask, pinned_core, pinned_wheels, tool
 
-_VERSION = version("kiplab")
 _PACKAGE = Path(__file__).resolve().parents[1]
+# Read from the source: an import of the whole package goes upwards, and not everybody installs it.
+(_VERSION,) = re.findall(r'^__version__ = "(.+)"', (_PACKAGE / "__init__.py").read_text(), re.M)
 FIRST_LAB = Path(__file__).with_name("first_lab.mjs")
 """A script for node: a play, a search and a Lab in such a folder."""
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)
