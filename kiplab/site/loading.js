@@ -12,14 +12,18 @@
     if (line.textContent !== text) line.textContent = text;
     if (!line.isConnected) document.documentElement.append(line);
   };
-  const session = () => window.jupyterapp?.shell?.currentWidget?.context?.sessionContext;
+  // A window without the focus has no current widget yet.
+  const opened = () => {
+    const shell = window.jupyterapp?.shell;
+    return shell?.currentWidget ?? shell?.widgets("main").next().value;
+  };
+  const session = () => opened()?.context?.sessionContext;
   const ready = () => {
     const now = session()?.session?.kernel;
     return now?.connectionStatus === "connected" && ["idle", "busy"].includes(now.status);
   };
   const update = () => {
-    const widget = window.jupyterapp?.shell?.currentWidget;
-    if (ready() || (widget && !session() && !kernel)) {
+    if (ready() || (opened() && !session() && !kernel)) {
       line.remove();
       kernel = "";
     } else if (line.isConnected) {
