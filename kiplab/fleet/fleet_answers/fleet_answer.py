@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ...extras import MissingExtraError
 from ...figures.how_often.fleet_words import alike, listed
 from ...rows.plain_table import table_of
 from ..parameters.fleet_study import FleetStudy
@@ -89,7 +90,9 @@ class FleetAnswer(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return tuple(min(whole, key=lambda rows: max(map(rank, rows), default=2)))
 
     def sums_of(self, row: FleetRow) -> SummaryRow:
-        """The sums that a row was made of."""
+        """The sums that a row was made of. Raises MissingExtraError for a recorded answer."""
+        if not self.summary:
+            raise MissingExtraError("What sets of KIPs change together", "numba", "fleet")
         key = row.scenario_id, row.features, row.metric, row.method
         return next(
             one

@@ -112,7 +112,10 @@ def _no_numba(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_where_it_cannot_run_an_answer_is_the_same() -> None:
     here = estimate("small", bounces_per_year=[4, 12, 52])
     assert here.seconds is None
-    assert here.row("none", "race_loss", bounces_per_year=52).rate
+    row = here.row("none", "race_loss", bounces_per_year=52)
+    assert row.rate
+    with pytest.raises(MissingExtraError, match="needs numba"):
+        here.sums_of(row)
 
 
 @pytest.mark.usefixtures("_no_numba")
