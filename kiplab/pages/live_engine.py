@@ -15,8 +15,10 @@ from ..site.registries import LOCK, pinned_core, pinned_wheels
 from .page_files import page_file
 
 _PACKAGE = Path(__file__).parents[1]
-_NEEDED = re.compile(r"(machine|protocol|engine|plays|rows|figures|pages)/|\w+\.py$")
-"""What `live` needs of kiplab."""
+_NEEDED = re.compile(
+    r"((machine|protocol|engine|plays|rows|figures|pages)/.*|\w+)\.(py|txt|toml|html)$"
+)
+"""What `live` needs of kiplab: modules, and the tables that they read."""
 _UNUSED = re.compile(
     r"(multiprocessing|xml|xmlrpc|_pyrepl|unittest|http|email|ctypes|urllib)/"
     r"|(pdb|doctest|tarfile|pydoc|_pyio)\.py|encodings/(?!__init__|aliases|cp437|latin_1|utf_8)"
@@ -42,8 +44,8 @@ def _pieces() -> dict[str, bytes]:
     core, msgspec = pinned_core(), pinned_wheels()["msgspec"].read_bytes()
     lock = {"info": json.loads(core[LOCK])["info"], "packages": {}}
     library = _unzipped(core["python_stdlib.zip"])
-    modules = ((file.relative_to(_PACKAGE).as_posix(), file) for file in _PACKAGE.rglob("*.py"))
-    model = {f"kiplab/{name}": file.read_bytes() for name, file in modules if _NEEDED.match(name)}
+    files = ((file.relative_to(_PACKAGE).as_posix(), file) for file in _PACKAGE.rglob("*.*"))
+    model = {f"kiplab/{name}": file.read_bytes() for name, file in files if _NEEDED.match(name)}
     return {
         **core,
         LOCK: json.dumps(lock).encode(),
