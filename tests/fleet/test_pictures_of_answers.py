@@ -11,6 +11,7 @@ from kiplab.figures.how_often.measured_rate import Certainty
 from kiplab.fleet.estimators.forced_outages import left_out
 from kiplab.fleet.fleet_answers.fleet_answer import FleetAnswer
 from kiplab.fleet.fleet_answers.fleet_row import FleetRow
+from kiplab.fleet.fleet_answers.quick_estimate import estimate
 from kiplab.fleet.fleet_answers.yearly_incidents import TOGETHER
 from kiplab.fleet.parameters.fleet_study import study_of
 from kiplab.fleet.parameters.parameter_table import PARAMETERS, Parameters
@@ -23,6 +24,7 @@ from kiplab.fleet.pictures.answer_pictures import (
     losses_by_cause,
     pictures_of,
     rates_by_reboots,
+    strongest,
     survival,
     tornado,
 )
@@ -370,6 +372,16 @@ def test_with_three_replicas_the_last_one_follows_crashes_three_times() -> None:
     found = {lever.usual_value.partition(" = ")[0]: lever.power for lever in levers}
     assert found["crashes_per_year"] == pytest.approx(3, abs=0.3)
     assert abs(found.get("slow_alter_partition_share") or 0) < 0.2
+
+
+@pytest.mark.parametrize(("replicas", "first"), [(2, "hard crashes"), (3, "shocks of a cluster")])
+def test_what_matters_most_is_of_the_loss_that_matters(replicas: int, first: str) -> None:
+    """Of three replicas hardly any loss is without a shock."""
+    pytest.importorskip("numba")
+    words = strongest(estimate("small", replication_factor=replicas)).words
+    assert words.lines[0][0] == first
+    powers = {line[0]: line[-1] for line in words.lines}
+    assert (powers["shocks of a cluster"] == "+1.0") is (replicas == 3)
 
 
 @pytest.mark.parametrize(("replicas", "metric"), [(3, "race_loss"), (2, "offline")])

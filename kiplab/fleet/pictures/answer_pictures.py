@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -28,7 +27,8 @@ LAST = "last_replica_loss"
 LOSSES, RACE = "committed_loss", "race_loss"
 AFTER_CRASH = "stale_join_after_crash"
 """The stale joins that can cost records: the others end with their leader's controlled shutdown."""
-HIT = ("stale_join", LAST, "shock_loss")
+SHOCKS = "shock_loss"
+HIT = ("stale_join", LAST, SHOCKS)
 _NOUNS = {
     FateGroup.PAIR: "leader-follower pair",
     FateGroup.SET: "replica set",
@@ -137,14 +137,30 @@ def tornado(
     return tornado_chart(levers, f"{_under(metric, features)}: how often")
 
 
+def strongest(answer: FleetAnswer) -> Chart:
+    """What moves the loss that matters, under the set with the most KIPs: that of the last replica
+    and by shocks, in incidents a year; by the race where only that can be forced.
+
+    Raises ValueError where no loss is forced, MissingExtraError without numpy and scipy.
+    """
+    scenario, features = answer.study.scenarios[0], _most(answer)
+    forced = forced_metrics(scenario)
+    if LAST not in forced:
+        return tornado(scenario, features=features, metric=RACE)
+    shocks = next(r for r in answer.best(SHOCKS, **elsewhere(answer)) if r.features == features)
+    yearly = answer.incidents.of(shocks)
+    names = tuple(PARAMETERS)
+    levers = picture_rows.levers_of(scenario.parameters, names, features, LAST, 0, yearly)
+    what = f"{metric_words(LAST)} or in a shock ({set_words(features)})"
+    return tornado_chart(levers, f"{what}: how often in all clusters")
+
+
 def pictures_of(answer: FleetAnswer) -> tuple[Chart, ...]:
     """All pictures of this study, broadest first. Raises MissingExtraError without numpy, scipy."""
     values = dict(answer.study.values)[REBOOTS]
     rebooted = len([value for value in values if value > 0]) > 1
     scenario = answer.study.scenarios[0]
-    # The loss that matters: of the last replica, or by the race where only that can be forced.
-    forced = [metric for metric in (LAST, RACE) if metric in forced_metrics(scenario)]
-    strongest: dict[str, Any] = {"features": _most(answer), "metric": next(iter(forced), LAST)}
+    forced = {LAST, RACE} & {*forced_metrics(scenario)}
     drawings: list[tuple[bool, Callable[[FleetAnswer], Chart]]] = [
         (bool(answer.best(LOSSES)), survival),
         (all(map(answer.best, picture_rows.CAUSES)), losses_by_cause),
@@ -152,7 +168,7 @@ def pictures_of(answer: FleetAnswer) -> tuple[Chart, ...]:
         (rebooted and slow_parameter(answer) is not None, delay_map),
         (True, incident_sizes),
         (len(answer.study.feature_sets) > 1, forest),
-        (bool(forced), lambda _: tornado(scenario, **strongest)),
+        (bool(forced), strongest),
     ]
     return tuple(draw(answer) for can, draw in drawings if can)
 

@@ -17,7 +17,8 @@ from ...figures.how_often.tornado_chart import Leverage
 from ..estimators.forced_outages import left_out
 from ..fleet_answers.fleet_answer import FleetAnswer
 from ..fleet_answers.fleet_row import FleetRow
-from ..fleet_answers.loss_levers import forced_rate, halved_and_doubled
+from ..fleet_answers.loss_levers import OF_SHOCKS, forced_rate, halved_and_doubled
+from ..fleet_answers.yearly_incidents import added, incidents_per_rate
 from ..parameters.parameter_table import PARAMETERS, Parameters
 from ..pipeline.study_plan import NAIVE
 from ..spread.partition_placement import sets_in_use
@@ -191,12 +192,29 @@ def _difference(answer: FleetAnswer, row: FleetRow, base: FleetRow) -> PairedDif
 
 
 def levers_of(
-    parameters: Parameters, names: Sequence[str], features: str, metric: str, seed: int
+    parameters: Parameters,
+    names: Sequence[str],
+    features: str,
+    metric: str,
+    seed: int,
+    shocks: FoundRate | None = None,
 ) -> list[Leverage]:
-    """A lever for each of these parameters that moves the rate at all, by forced samples."""
-    usual, levers = measured(forced_rate(parameters, features, metric, seed)), []
+    """A lever for each of these parameters that moves the rate at all, by forced samples.
+
+    With `shocks`, how many losses they cost a year in all clusters, the rate is of incidents a year
+    there, those of shocks among them.
+    """
+
+    def rate_at(p: Parameters, name: str) -> MeasuredRate:
+        alone = forced_rate(p, features, metric, seed)
+        if shocks is None:
+            return measured(alone)
+        times = getattr(p, name) / getattr(parameters, name) if name in OF_SHOCKS else 1.0
+        return measured(added([alone.times(incidents_per_rate(p, metric)), shocks.times(times)]))
+
+    usual, levers = rate_at(parameters, metric), []
     for name, *ends in halved_and_doubled(parameters, names):
-        lower, higher = (measured(forced_rate(end, features, metric, seed)) for end in ends)
+        lower, higher = (rate_at(end, name) for end in ends)
         least, value, most = (float(getattr(p, name)) for p in (ends[0], parameters, ends[1]))
         lever = Leverage(
             parameter=PARAMETERS[name].called,
