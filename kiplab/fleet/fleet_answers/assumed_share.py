@@ -30,6 +30,7 @@ from .work_block import work_block
 WORK = 600_000.0
 """Of the kernel for each parameter, over all scenarios together: a tenth of a second."""
 MOST_POINTS = 12
+_MOST_REPLICATIONS = 1_000
 MOSTLY_ASSUMED = (
     "Mostly assumed: another value of these parameters (rates and shares of 0, times as short as is"
     " allowed) changes more than half of the number, and nobody has published theirs. What the"
@@ -48,8 +49,10 @@ class AssumedShares:
 
     def __init__(self, scenario: Scenario, work: float) -> None:
         share, world = work / kernel_work(scenario), as_world(scenario)
-        self.replications = max(1, int(share))
-        horizon = min(share, 1.0) * scenario.parameters.horizon_years
+        lives = int(share) or share
+        # Of short lives fewer are sampled, longer ones: each is counted apart.
+        self.replications = min(max(1, int(lives)), _MOST_REPLICATIONS)
+        horizon = lives / self.replications * scenario.parameters.horizon_years
         shorter = fleet_with(scenario.parameters, horizon_years=max(horizon, _SHORTEST))
         self.scenario = replace(scenario, parameters=shorter)
         self.names = [
