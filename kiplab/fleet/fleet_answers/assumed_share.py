@@ -49,10 +49,10 @@ class AssumedShares:
 
     def __init__(self, scenario: Scenario, work: float) -> None:
         share, world = work / kernel_work(scenario), as_world(scenario)
-        lives = int(share) or share
-        # Of short lives fewer are sampled, longer ones: each is counted apart.
-        self.replications = min(max(1, int(lives)), _MOST_REPLICATIONS)
-        horizon = lives / self.replications * scenario.parameters.horizon_years
+        wanted = int(share) or share
+        # Many short replications become fewer long ones: each is counted apart.
+        self.replications = min(max(1, int(wanted)), _MOST_REPLICATIONS)
+        horizon = wanted / self.replications * scenario.parameters.horizon_years
         shorter = fleet_with(scenario.parameters, horizon_years=max(horizon, _SHORTEST))
         self.scenario = replace(scenario, parameters=shorter)
         self.names = [
