@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from .widgets.fleet_lab.lab_of_fleets import FleetLab as FleetLab
     from .widgets.lab import Lab as Lab
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 __all__ = [MissingExtraError.__name__, *homes_of(__name__)]
 

@@ -31,9 +31,9 @@ class Size(NamedTuple):
 
 
 LIMITS = Size(
-    package_lines=79_000,
-    package_modules=485,
-    test_lines=66_000,
+    package_lines=82_000,
+    package_modules=500,
+    test_lines=68_500,
     short_modules=21,
     import_percent=7.0,
     check_names=1,

@@ -55,7 +55,8 @@ def _so_far(id: str) -> work_on_disk.ExerciseWork:
 def _kept(id: str, tried: work_on_disk.Try, of: int) -> str:
     """Keep an attempt, and say so, or why not."""
     aside, before = work_on_disk.damaged_files(), _so_far(id)
-    if before.tries[-1:] == (tried,) and not work_on_disk.unwritten():
+    undated = tuple(replace(attempt, at="") for attempt in before.tries[-1:])
+    if undated == (tried,) and not work_on_disk.unwritten():
         return f"(The same answer as before: it stays attempt {before.attempts}.)"
     try:
         now = work_on_disk.note(id, tried, of)

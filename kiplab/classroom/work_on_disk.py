@@ -11,11 +11,15 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
+from .. import __version__
 from ..extras import in_a_page
 
 FILE, VARIABLE = "kiplab-work.json", "KIPLAB_WORK"
@@ -27,12 +31,16 @@ UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 class Try(msgspec.Struct, frozen=True):
-    """One attempt: what was answered, what it earned, and what was said about it."""
+    """One attempt: what was answered, what it earned, and what was said about it.
+
+    `at` is when, as `now` says it; empty in files of before 1.0.
+    """
 
     answer: str
     points: int
     hint: str = ""
     misconception: str = ""
+    at: str = ""
 
 
 class ExerciseWork(msgspec.Struct, frozen=True):
@@ -55,18 +63,30 @@ class ExerciseWork(msgspec.Struct, frozen=True):
 
 
 class Work(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a student committed to, by the ids of questions and exercises, and own texts."""
+    """What a student committed to, by the ids of questions and exercises, and own texts.
+
+    `at` is when a prediction was locked, or a text was last changed, by id and as `now` says it.
+    `student` is a name or a number for the instructor, None before anybody has asked for it.
+    `seed` says whose numbers the exercises have: those of the text where it is empty. `version` is
+    the kiplab that wrote the file last.
+    """
 
     predictions: dict[str, str] = {}
     exercises: dict[str, ExerciseWork] = {}
     written: dict[str, str] = {}
+    at: dict[str, str] = {}
+    student: str | None = None
+    seed: str = ""
+    version: str = ""
 
 
 class LockedError(ValueError):
     """A prediction that was made already and says something else."""
 
 
-_here: dict[str, dict[str, Any]] = {name: {} for name in Work.__struct_fields__}
+_here: dict[str, dict[str, Any]] = {
+    name: {} for name in ("predictions", "exercises", "written", "at")
+}
 """Attempts that could not be written: this kernel remembers them, as checkers count attempts."""
 
 
@@ -91,12 +111,28 @@ def read() -> Work:
         work = decoded()
     except (OSError, *UNREADABLE):
         work = Work()
-    return Work(**{name: {**kept, **getattr(work, name)} for name, kept in _here.items()})
+    both = {name: {**kept, **getattr(work, name)} for name, kept in _here.items()}
+    return replace(work, **both)
 
 
 def unwritten() -> bool:
     """Whether there are predictions or attempts that only this kernel remembers."""
     return any(_here.values())
+
+
+def now() -> str:
+    """The time, to the second: ``"2026-01-31T23:59:59Z"``."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def seed_of(code: str, student: str) -> str:
+    """The seed of a student's numbers, from the class's code and the name, however it is written."""
+    return sha256(f"{code}\n{' '.join(student.casefold().split())}".encode()).hexdigest()[:12]
+
+
+def introduce(student: str, seed: str = "") -> None:
+    """Keep who the work is from, and the seed. Raises OSError where nothing can be written."""
+    _change(lambda fields: {**fields, "student": student, "seed": fields.get("seed") or seed})
 
 
 def prediction(id: str) -> str | None:
@@ -121,10 +157,11 @@ def lock(id: str, answer: str) -> None:
 
 
 def note(id: str, tried: Try, of: int) -> ExerciseWork:
-    """Keep an attempt at an exercise, and answer what there is now.
+    """Keep an attempt at an exercise, with its time, and answer what there is now.
 
     Raises OSError as `lock`: then it counts all the same, while this kernel runs.
     """
+    dated = replace(tried, at=now())
 
     def noted(before: ExerciseWork | None) -> ExerciseWork:
         earlier = before or ExerciseWork()
@@ -133,7 +170,7 @@ def note(id: str, tried: Try, of: int) -> ExerciseWork:
             best=max(earlier.best, tried.points),
             of=of,
             # The first one tells what was thought before any hint.
-            tries=(*earlier.tries[:1], *earlier.tries[1:][2 - TRIES_MAX :], tried),
+            tries=(*earlier.tries[:1], *earlier.tries[1:][2 - TRIES_MAX :], dated),
         )
 
     kept: ExerciseWork = _keep("exercises", id, noted)
@@ -194,26 +231,42 @@ def remedy() -> str:
 
 
 def _keep(field: str, id: str, changed: Callable[[Any], Any]) -> Any:
-    """Keep under `id` what `changed` makes of what there is. Raises OSError as `lock`.
+    """Keep under `id` what `changed` makes of what there is. Raises OSError as `lock`."""
+    kept: list[Any] = []
+
+    def with_it(fields: dict[str, Any]) -> dict[str, Any]:
+        on_disk = msgspec.convert(fields, Work)
+        kept.append(changed({**_here[field], **getattr(on_disk, field)}.get(id)))
+        new = {**getattr(on_disk, field), id: kept[0]}
+        fields = {**fields, field: msgspec.to_builtins(new)}
+        if field != "exercises":
+            fields["at"] = {**on_disk.at, id: _here["at"].get(id, now())}
+        return fields
+
+    try:
+        _change(with_it)
+    except OSError:
+        kept = [changed(getattr(read(), field).get(id))]
+        _here[field][id] = kept[0]
+        if field != "exercises":
+            _here["at"].setdefault(id, now())
+        raise
+    _here[field].pop(id, None)
+    _here["at"].pop(id, None)
+    return kept[0]
+
+
+def _change(changed: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    """Write the file as `changed` makes it. Raises OSError where nothing can be written.
 
     What a newer kiplab has added to the file stays in it.
     """
     target = work_file()
-    try:
-        if in_a_page() and not target.absolute().is_relative_to(_STORAGE):
-            raise OSError(errno.EROFS, os.strerror(errno.EROFS))
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with _alone_in(target.parent):
-            fields = _fields(target)
-            on_disk = getattr(msgspec.convert(fields, Work), field)
-            kept = changed({**_here[field], **on_disk}.get(id))
-            work = {**on_disk, id: kept}
-            _write(target, {**fields, field: msgspec.to_builtins(work)})
-    except OSError:
-        _here[field][id] = changed(getattr(read(), field).get(id))
-        raise
-    _here[field].pop(id, None)
-    return kept
+    if in_a_page() and not target.absolute().is_relative_to(_STORAGE):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with _alone_in(target.parent):
+        _write(target, {**changed(_fields(target)), "version": __version__})
 
 
 def _fields(target: Path) -> dict[str, Any]:

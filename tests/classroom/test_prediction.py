@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import kiplab
-from kiplab.classroom import Prediction
+from kiplab.classroom import Prediction, work_on_disk
 from kiplab.classroom.exercise_table import EXERCISES, exercise
 
 CHOICES = ("It refuses.", "It accepts, and that is fine.", "It accepts, and data is lost.")
@@ -23,7 +23,10 @@ def test_a_locked_prediction_is_on_disk_at_once(work_file: Path) -> None:
     question.choices.value = CHOICES[0]
     assert not work_file.exists()
     question.lock_button.click()
-    assert json.loads(work_file.read_text()) == {"predictions": {"late-request": CHOICES[0]}}
+    kept = json.loads(work_file.read_text())
+    assert kept["predictions"] == {"late-request": CHOICES[0]}
+    assert kept["at"] == {"late-request": work_on_disk.now()}
+    assert kept["version"] == kiplab.__version__
     assert list(work_file.parent.iterdir()) == [work_file]
 
 
@@ -148,7 +151,7 @@ def test_the_line_that_it_names_has_it_kept(nowhere: Path, monkeypatch: pytest.M
     monkeypatch.setenv(variable, place)
     assert ask().state.value.count("cannot be kept") == 0
     kept_there = json.loads(Path(place).read_text())
-    assert kept_there == {"predictions": {"late-request": CHOICES[0]}}
+    assert kept_there["predictions"] == {"late-request": CHOICES[0]}
 
 
 def test_without_a_home_it_names_a_place_for_files_that_pass(

@@ -35,6 +35,7 @@ def test_an_attempt_is_on_disk_at_once_with_all_that_there_is_to_say(work_file: 
                     "points": 3,
                     "hint": found.hint,
                     "misconception": found.misconception,
+                    "at": work_on_disk.now(),
                 }
             ],
         }

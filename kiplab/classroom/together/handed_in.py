@@ -108,7 +108,15 @@ def _together(own: Sequence[Piece]) -> tuple[Work, list[LeftOut]]:
         if differ:
             why = f"{', '.join(differ)}: another file of the student's says otherwise, and counts"
             contradicting.append(LeftOut(_shown(place), why))
-        whole = Work({**work.predictions, **earlier}, _both(whole.exercises, work.exercises))
+        whole = Work(
+            {**work.predictions, **earlier},
+            _both(whole.exercises, work.exercises),
+            {**work.written, **whole.written},
+            {**work.at, **whole.at},
+            whole.student or work.student,
+            whole.seed or work.seed,
+            max(whole.version, work.version),
+        )
     return whole, contradicting
 
 
