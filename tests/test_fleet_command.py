@@ -32,6 +32,11 @@ horizon_years = 5
 PROMISED = {"features", "metric", "events", "exposure", "rate", "low", "high", "method"}
 
 
+@pytest.fixture(scope="module")
+def a_year_of_small() -> fleet.FleetAnswer:
+    return fleet.estimate("small", horizon_years=1.0)
+
+
 @pytest.fixture
 def study(tmp_path: Path) -> Path:
     path = tmp_path / "busy.toml"
@@ -154,15 +159,16 @@ def test_without_java_it_says_what_is_missing_and_who_knows_more(
 def test_a_small_study_needs_no_java(
     asked: list[str],
     on_spark: bool,
+    a_year_of_small: fleet.FleetAnswer,
     tmp_path: Path,
     command: Command,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     given: dict[str, object] = {}
 
-    def noted(study: str, *_: object, **options: object) -> fleet.FleetAnswer:
+    def noted(*_: object, **options: object) -> fleet.FleetAnswer:
         given.update(options)
-        return fleet.estimate(study, horizon_years=1.0)
+        return a_year_of_small
 
     monkeypatch.delenv("SPARK_REMOTE", raising=False)
     monkeypatch.setattr(import_module("kiplab.fleet.fleet_answers.fleet_run"), "run", noted)

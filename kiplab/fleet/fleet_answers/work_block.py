@@ -82,8 +82,11 @@ def _naive(order: FleetOrder) -> list[Partial]:
 def _counted(
     order: FleetOrder, scenario_id: str, counts: Counts, features: str, metric: str
 ) -> Partial:
-    here = _column(counts, features, metric)
-    first = _column(counts, order.feature_sets[0], metric)
+    here, first = (counts.of(name, metric) for name in (features, order.feature_sets[0]))
+    # Most are 0, and the others sum up to more than a word holds.
+    seen: list[int] = here[here > 0].tolist()
+    in_both = (here > 0) & (first > 0)
+    both: list[list[int]] = [each[in_both].tolist() for each in (here, first)]
     return Partial(
         scenario_id=scenario_id,
         block=order.block,
@@ -91,21 +94,14 @@ def _counted(
         metric=metric,
         replications=order.last - order.first,
         exposure_us=counts.exposure_us,
-        events=sum(here),
-        clusters_hit=sum(count > 0 for count in here),
-        sum_w=float(sum(here)),
-        sum_w2=float(sum(count * count for count in here)),
-        max_w=float(max(here)),
-        cross=sum(map(min, here, first)),
+        events=sum(seen),
+        clusters_hit=len(seen),
+        sum_w=float(sum(seen)),
+        sum_w2=float(sum(count * count for count in seen)),
+        max_w=float(max(seen, default=0)),
+        cross=sum(map(min, *both)),
         checks=counts.checks,
     )
-
-
-def _column(counts: Counts, features: str, metric: str) -> Sequence[int]:
-    """Of each replication."""
-    start = counts.feature_sets.index(features) * len(counts.metrics)
-    start += counts.metrics.index(metric)
-    return counts.table[start :: len(counts.feature_sets) * len(counts.metrics)]
 
 
 # --- forced windows and outages -------------------------------------------------------------------

@@ -23,8 +23,8 @@ METRIC_NAMES = (
 
 
 class Counts(msgspec.Struct, frozen=True, kw_only=True):
-    """What was counted: `table` has, replication by replication, feature set by feature set, a
-    number per metric. `exposure_us` is each feature set's time, `events` how many came from
+    """What was counted: `table` is an array with a whole number for each (replication, feature set,
+    metric). `exposure_us` is each feature set's time, `events` how many came from
     outside, `steps` how many were worked out in all sets together, `checks` what went wrong (0).
     """
 
@@ -32,7 +32,7 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
     last: int
     feature_sets: tuple[str, ...]
     metrics: tuple[str, ...]
-    table: tuple[int, ...]
+    table: Any
     exposure_us: int
     events: int
     steps: int
@@ -40,16 +40,15 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
 
     def count(self, replication: int, features: str, metric: str) -> int:
         """Of one replication. Raises ValueError for a set or a metric that was not counted."""
-        row = (replication - self.first) * len(self.feature_sets) + self._set(features)
-        return self.table[row * len(self.metrics) + self.metrics.index(metric)]
+        return int(self.of(features, metric)[replication - self.first])
 
     def total(self, features: str, metric: str) -> int:
         """Of all of them. Raises ValueError for a set or a metric that was not counted."""
-        start = self._set(features) * len(self.metrics) + self.metrics.index(metric)
-        return sum(self.table[start :: len(self.feature_sets) * len(self.metrics)])
+        return sum(self.of(features, metric).tolist())  # more than a word may hold
 
-    def _set(self, features: str) -> int:
-        return self.feature_sets.index(features)
+    def of(self, features: str, metric: str) -> Any:
+        """The numbers of every replication. Raises ValueError as `count`."""
+        return self.table[:, self.feature_sets.index(features), self.metrics.index(metric)]
 
 
 def simulate(
@@ -75,6 +74,8 @@ def simulate(
         raise ValueError(f"a seed of {seed}; expected 0 to {(1 << 32) - 1}")
     if not 0 <= first < last < 1 << 32 or horizon_us < 1:
         raise ValueError(f"replications {first} to {last} of seed {seed}: nothing to simulate")
+    import numpy
+
     masks = [mask_of(name) for name in feature_sets]
     if not masks:
         raise ValueError("there is no feature set; expected at least one, as in ['none']")
@@ -87,25 +88,25 @@ def simulate(
     for v, mask in enumerate(masks):
         states[v][word.GUARDS] = mask
     run = live if fast else plain(live)
-    rows: list[int] = []
+    tables: list[Any] = []
     events = 0
     for start in range(first, last, _AT_ONCE):
         end = min(start + _AT_ONCE, last)
         table = _room((end - start) * len(masks) * COUNTED, fast)
         span = (seed, (start, end), horizon_us, skips)
         events += int(run(states, numbers, clocks, room, table, *span))
-        rows += _listed(table)
-    counted = [rows[at : at + COUNTED] for at in range(0, len(rows), COUNTED)]
+        tables.append(table)
+    counted = numpy.concatenate(tables).reshape(last - first, len(masks), COUNTED)
     return Counts(
         first=first,
         last=last,
         feature_sets=tuple(feature_sets),
         metrics=METRIC_NAMES,
-        table=tuple(n for row in counted for n in row[:METRICS]),
+        table=counted[:, :, :METRICS],
         exposure_us=(last - first) * horizon_us,
         events=events,
-        steps=sum(row[word.STEPS - word.COUNTS] for row in counted),
-        checks=sum(row[word.CHECKS - word.COUNTS] for row in counted),
+        steps=int(counted[:, :, word.STEPS - word.COUNTS].sum()),
+        checks=int(counted[:, :, word.CHECKS - word.COUNTS].sum()),
     )
 
 
