@@ -19,9 +19,9 @@ site: $(STAMP)
 
 # How it works, the API and the commands, as pages and as a man page; `make docs DOCS=public/docs` names another folder.
 DOCS = build/docs
-SPHINX = $(BIN)/python -m sphinx -W --keep-going -n -q -E -d build/doctrees
+SPHINX = $(BIN)/python -m sphinx -W --keep-going -n -q -d build/doctrees
 docs: $(STAMP)
-	@$(SPHINX) assets/docs $(DOCS)
+	@$(SPHINX) -E assets/docs $(DOCS)
 	@$(SPHINX) -b man assets/docs $(DOCS)
 
 # Wheel, source, site and checksums of the last commit, in a new folder.

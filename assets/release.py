@@ -62,9 +62,11 @@ def _run(*arguments: str) -> None:
 
 
 def _git(*arguments: str) -> str:
-    return subprocess.run(
-        ["git", *arguments], cwd=ROOT, text=True, capture_output=True, check=True
-    ).stdout.strip()
+    command = ["git", *arguments]
+    try:
+        return subprocess.run(command, cwd=ROOT, text=True, capture_output=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        sys.exit(_complain("a release is of a commit; run this in a clone, with git on PATH"))
 
 
 def _complain(sentence: str) -> int:
