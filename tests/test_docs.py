@@ -18,6 +18,7 @@ from tests.made_pages import ROOT
 
 DOCS = ROOT / "assets" / "docs"
 STORIES = [DOCS / f"{name}.md" for name in ("engine", "fidelity", "statistics")]
+NAMING = [*STORIES, ROOT / "README.md"]
 WRITTEN = sorted(
     path
     for pattern in ("*.md", "assets/docs/*.md", "labs/**/*.md", "kiplab/**/README.md")
@@ -67,6 +68,14 @@ def test_every_file_that_a_page_names_is_there(file: Path) -> None:
     named = re.findall(r"`((?:tests|kiplab)/[\w/.]+)`", file.read_text("utf-8"))
     assert named
     assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+@pytest.mark.parametrize("file", NAMING, ids=lambda file: file.name)
+def test_every_command_that_a_page_names_is_one(file: Path) -> None:
+    named = set(
+        re.findall(r"^\$ kiplab (\w+)|`kiplab (\w+)", file.read_text("utf-8"), re.MULTILINE)
+    )
+    assert {word for pair in named for word in pair if word} <= {name for name, *_ in _COMMANDS}
 
 
 def public_members() -> Iterator[str]:
