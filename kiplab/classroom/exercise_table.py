@@ -225,6 +225,7 @@ EXERCISES = tuple(map(_worded, _TABLE.exercise))
 WRITTEN = {question.id: question for question in _TABLE.written}
 WHAT_IFS = {e.title[-1]: e.what_if for e in EXERCISES if e.what_if is not None}
 ALL_WHAT_IFS = tuple(e.id for e in EXERCISES if e.what_if is not None)
+"""The ids of the what-ifs, in order."""
 _BY_ID = {exercise.id: exercise for exercise in EXERCISES}
 
 

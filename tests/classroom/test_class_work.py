@@ -134,7 +134,7 @@ def test_an_answer_of_another_version_of_the_lab_is_counted_in_its_own_words() -
     asked = prediction(found)
     assert asked.answered == 2
     last = asked.choices[-1]
-    assert (last.letter, last.choice, last.students, last.right) == ("", "It explodes.", 2, False)
+    assert (last.letter, last.choice, last.students, last.right) == ("", "It explodes.", 2, None)
     assert "not among the choices" in found.to_html()
 
 

@@ -17,7 +17,7 @@ OTHER_LAB = ""
 
 
 class ChoiceCount(msgspec.Struct, frozen=True):
-    """How many locked a choice. `right` is None where the right choice is unknown.
+    """How many locked a choice. `right` is None where nobody knows whether it is the right one.
 
     `letter` is empty for words that the lab doesn't offer, as another version of it may.
     """
@@ -155,7 +155,7 @@ def _prediction(entry: Exercise, students: Sequence[StudentWork]) -> PredictionC
                 letter,
                 choice,
                 students=len(who[choice]),
-                right=choice == entry.comes_true if entry.right else None,
+                right=choice == entry.comes_true if entry.right and letter else None,
                 who=tuple(who[choice]),
             )
             for letter, choice in (*offered, *(("", other) for other in others))
