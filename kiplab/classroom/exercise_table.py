@@ -115,8 +115,7 @@ class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     these, or about the play of the library that `about` names.
 
     `numbers` and `varies` say what a student has otherwise than the text (`variants`), and `asks`
-    says it to the student, with ``<play>`` in place of the play; it is read off the timeline if the
-    exercise is `pictured`. Of a student's exercise `drawn` are the numbers.
+    says it to the student, with ``<play>`` in place of the play. `drawn` are a student's numbers.
     """
 
     id: str
@@ -148,7 +147,6 @@ class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     numbers: variants.Numbers = {}
     varies: tuple[str, ...] = ()
     asks: str = ""
-    pictured: bool = False
     drawn: variants.Values = {}
 
     @property
@@ -166,16 +164,14 @@ class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """That play as a value. Raises ExerciseIdError for an exercise about no one play."""
         if self.plays or not self.source:
             raise ExerciseIdError(f"{self.id!r} is not about one play, so there is none to run")
-        if not self.situation:
-            return library.load(self.about)
-        return grammar.parse(self.situation, f"kiplab.variant({self.id!r})")
+        name = f"kiplab.variant({self.id!r})"
+        return grammar.parse(self.situation, name) if self.situation else library.load(self.about)
 
     @property
     def notice(self) -> str:
         """What a student has to know whose numbers are not those of the text; else empty."""
-        if not self.drawn:
-            return ""
-        return f"{YOURS}\n{self.asks.replace('<play>', self.situation.strip())}"
+        said = self.asks.replace("<play>", self.situation.strip())
+        return f"{YOURS}\n{said}" if self.drawn else ""
 
     @property
     def solution(self) -> str:

@@ -26,8 +26,8 @@ _FIELD = re.compile(r"<(\w+(?: [+-] \w+)*)>")
 _TERM = re.compile(r"([+-]?) ?(\w+)")
 _TOLD = ("fields", "ideas", "outcomes", "situation", "plays", "asks")
 """What of an exercise has numbers in it."""
-_UNTOLD = ("expect", "question", "")
-"""Lines of a play that speak of the numbers of the text."""
+_UNTOLD = ("expect", "title", "question", "")
+"""Lines of a play that speak of the numbers of the text, or of nothing."""
 
 
 def varied(exercise: dict[str, Any], seed: str) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def varied(exercise: dict[str, Any], seed: str) -> dict[str, Any]:
     put = put_in_place(exercise["varies"], text, mine)
     told = {name: exercise[name] for name in _TOLD}
     if exercise["about"]:
-        told["situation"] = bare_play(exercise["about"], f"{exercise['title']}, with your numbers")
+        told["situation"] = bare_play(exercise["about"], f"{exercise['title']} (your numbers)")
     told = put(told)
     # A class counts by the words of a misconception: they are the same for everybody.
     ideas = zip(told["ideas"].items(), exercise["ideas"].values(), strict=True)
@@ -91,6 +91,5 @@ def put_in_place(pieces: Iterable[str], text: Values, mine: Values) -> Callable[
 def bare_play(name: str, title: str) -> str:
     """The text of a play of the library without what it says of its numbers."""
     lines = (s for s in library.load(name).statements if s.verb not in _UNTOLD)
-    told = [replace(line, comment=None) for line in lines if line.verb != "title"]
-    titled = Statement("title", tuple(title.split()))
-    return re.sub(" +", " ", format_play(Play((titled, *told))))
+    told = (Statement("title", tuple(title.split())), *(replace(s, comment=None) for s in lines))
+    return re.sub(" +", " ", format_play(Play(told)))

@@ -50,14 +50,10 @@ def add_solutions_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("code", metavar="CODE", help="the class code, as in KIPLAB_CLASS")
     parser.add_argument("student", metavar="NAME", help="the name that the student gave")
     parser.add_argument("lab", metavar="LAB", nargs="?", help="one lab only, as in 04")
-    parser.epilog = (
-        "What the engine finds for the numbers that this student has. An exercise with one right"
-        " answer is given as `kiplab.check` reads it. Exit codes: 0 done; 2 no such lab."
-    )
 
 
 def run_solutions(options: argparse.Namespace) -> int:
-    """A right answer to every question, for one student."""
+    """A right answer to every question, as the engine finds it for one student's numbers."""
     from ..classroom.exercise_table import EXERCISES, exercise
     from ..classroom.work_on_disk import seed_of
 
@@ -67,7 +63,7 @@ def run_solutions(options: argparse.Namespace) -> int:
         labs = ", ".join(dict.fromkeys(e.lab for e in EXERCISES))
         return complain(f"there is no lab {options.lab!r}; there are {labs}", common.BAD_INPUT)
     if options.json:
-        rows = [{"id": e.id, "numbers": e.drawn, "solution": e.solution} for e in asked]
+        rows = [{"id": e.id, "varies": bool(e.drawn), "solution": e.solution} for e in asked]
         return common.print_json({"seed": seed, "solutions": rows})
     for entry in asked:
         own = "  (numbers of their own)" if entry.drawn else ""

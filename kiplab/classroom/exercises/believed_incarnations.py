@@ -163,9 +163,7 @@ def _judged_wishes(late: int, words: list[str]) -> list[object]:
 
 def _possible(wish: int, late: int) -> str:
     """A pair that fulfils a wish, as it is written."""
-    return next(
-        (f"{one}/{other}" for one, other in _TRIED if fulfils(wish, (one, other), late)), "-"
-    )
+    return next((f"{p[0]}/{p[1]}" for p in _TRIED if fulfils(wish, p, late)), "-")
 
 
 def _keys(late: int, wish: int, pair: tuple[int, int] | None, _true: bool) -> tuple[str, ...]:

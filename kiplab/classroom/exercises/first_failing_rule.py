@@ -132,10 +132,7 @@ def check_first_rule(asked: Exercise) -> PartsInOrder:
 
 @cache
 def _shut_down(*plays: str) -> tuple[str, ...]:
-    """Three errors, the leaders of two partitions, and an ISR, of a broker that shuts down.
-
-    The plays are of a request that comes before that, and of what comes then.
-    """
+    """Three errors, two leaders and an ISR, by the plays before a shutdown and during it."""
     before, during = map(run, plays)
     first, *_ = _refusals(before.stage, "deliver")
     errors = (r.error.name if r else "NONE" for r in (first, *_refusals(during.stage, "deliver")))
@@ -144,13 +141,15 @@ def _shut_down(*plays: str) -> tuple[str, ...]:
     return *errors, *leaders, "".join(map(str, bills["isr"]))
 
 
+def _bare(word: str) -> str:
+    return "NONE" if is_none(word) else re.sub(r"[^\w?]", "", word.upper())
+
+
 @OfExercise
 def check_shutting_down(asked: Exercise) -> PartsInOrder:
     """Errors, leaders and the members of an ISR: ``["NONE", ..., "3", "none", "{1, 2}"]``."""
     return PartsInOrder(
-        read=lambda given: [
-            "NONE" if is_none(p) else re.sub(r"[^\w?]", "", p.upper()) for p in given
-        ],
+        read=lambda words: [*map(_bare, words)],
         true=lambda: _shut_down(*map(asked.play, asked.plays)),
     )
 

@@ -53,9 +53,7 @@ class Night(msgspec.Struct, frozen=True):
 
 
 def nights(settings: Settings, asked: Exercise | None = None) -> tuple[Night, ...]:
-    """What the nights do under (min.insync.replicas, acks, unclean.leader.election.enable), those
-    of the text or of a student's exercise.
-    """
+    """What the nights do under (min.insync.replicas, acks, unclean.leader.election.enable)."""
     wanted, acks, unclean = settings
     enabled = "yes" if unclean == "true" else "no"
     of_topic = f"min-insync-replicas={wanted} unclean-leader-election={enabled}"
@@ -135,11 +133,6 @@ def _complaints(asked: Exercise, parts: list[str]) -> list[str]:
     return [BLANK if settings is None else complaint(b, settings, asked) for b, settings in chosen]
 
 
-def _bearable(business: Business, asked: Exercise) -> str:
-    """Settings that it can bear, as they are written."""
-    return next(" ".join(s) for s in CHOICES if not complaint(business, s, asked))
-
-
 @OfExercise
 def check_businesses(asked: Exercise) -> PartsInOrder:
     """Settings for BUSINESSES, in order, each as text: min.insync.replicas, acks, unclean.
@@ -151,5 +144,7 @@ def check_businesses(asked: Exercise) -> PartsInOrder:
         read=partial(_complaints, asked),
         true=lambda: [""] * len(BUSINESSES),
         keys=lambda _place, mine, _true: (mine,),
-        solved=lambda: [_bearable(business, asked) for business in BUSINESSES],
+        solved=lambda: [
+            next(" ".join(s) for s in CHOICES if not complaint(b, s, asked)) for b in BUSINESSES
+        ],
     )

@@ -8,12 +8,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from ...runs import Run, run
+from ...runs import Run
 from ...widgets.elements.kinds import Checkbox, Dropdown, Element, Ordered, PlotlyPicture, Text
 from ...widgets.elements.labelled import button, checkbox, column, dropdown, line, row, watch, words
 from ...widgets.elements.surface import Surface
 from ...widgets.markup import INK, LINE, SOFT, muted
-from ..attempts import check, is_answered, own_exercise
+from ..attempts import check, own_exercise
 from ..exercise_table import LETTERS as PLACES
 from ..exercises.answers import BLANK
 from ..exercises.check_result import Checked
@@ -101,18 +101,15 @@ class AnswerSheet(CheckPanel):
         fields = self.exercise.fields or (_EVENTS,)
         fields *= len(names) // len(fields)
         self.parts = [*map(SheetRow, names, fields)]
-        self.picture, notice = column([]), self.exercise.notice
-        tooltip = "The timeline of your own numbers; without it, answer first"
-        self.draw_button = button("Draw your run", self.draw, tooltip)
         buttons = [self.check_button]
-        if notice and self.exercise.source and not self.exercise.plays:
-            buttons.append(self.draw_button)
         if lab is not None:
             buttons.append(button("Hand in the Lab", self.hand_in, "Judge the run of the Lab"))
         for control in (control for part in self.parts for control in part.controls):
             watch(control, "value", lambda _: self._allow())
-        mine = [words(_as_lines(notice), max_width=WIDTH)] if notice else []
-        rows = [*mine, *(part.box for part in self.parts), row(buttons), self.result, self.picture]
+        style = f"white-space:pre-wrap;padding:6px 12px;color:{INK};background:{SOFT}"
+        self.notice = words(f'<div style="{style}">{escape(self.exercise.notice)}</div>')
+        rows = [*(part.box for part in self.parts), row(buttons), self.result]
+        rows = [self.notice, *rows] if self.exercise.notice else rows
         self.box = Surface(column(rows, max_width=WIDTH))
         self._allow()
 
@@ -130,14 +127,8 @@ class AnswerSheet(CheckPanel):
         _, *others = self.parts[0].values
         self._judge([self._lab, *others] if others else self._lab)
 
-    def draw(self) -> None:
-        """Draw the run of the student's own numbers."""
-        drawn = run(self.exercise.own_play).timeline(width=840)
-        self.picture.children = (PlotlyPicture(drawn.to_plotly_json()),)
-
     def _judge(self, answer: object) -> Checked:
         checked = super()._judge(answer)
-        self._allow()
         told = checked.right or bool(checked.wrong)
         for place, part in zip(PLACES, self.parts, strict=False):
             mark = "○ look again" if place in checked.wrong else "✓"
@@ -146,8 +137,6 @@ class AnswerSheet(CheckPanel):
 
     def _allow(self) -> None:
         self.check_button.disabled = {*self.answer} == {BLANK}
-        is_read = self.exercise.pictured or is_answered(self.exercise.id)
-        self.draw_button.disabled = not is_read
 
     def _in_words(self) -> str:
         return f"{self.exercise.notice}\n{super()._in_words()}".strip()
@@ -155,13 +144,6 @@ class AnswerSheet(CheckPanel):
     def __repr__(self) -> str:
         answer = self.answer
         return f"<AnswerSheet: {answer if isinstance(answer, str) else ', '.join(answer)}>"
-
-
-def _as_lines(text: str) -> str:
-    """A text of several lines as HTML, the first one bold."""
-    first, *rest = map(escape, text.splitlines())
-    lines = "".join(f"<div>{line}</div>" for line in rest)
-    return f'<div style="padding:6px 12px;background:{SOFT}"><b>{first}</b>{lines}</div>'
 
 
 def _as_html(checked: Checked) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from .. import attempts, work_on_disk
-from ..exercise_table import MANY_ARE_RIGHT, exercise
+from ..exercise_table import exercise
 from ..exercises.check_result import PlainTexts, broken
 
 EXPLANATIONS = Path(__file__).parents[1] / "explanations"
@@ -141,14 +141,11 @@ def explain(id: str, part: str = "") -> HeldBack:
 
 
 def _whose(id: str, part: str) -> str:
-    """What to say above an explanation whose numbers are not the reader's, and a right answer."""
+    """What to say above an explanation whose numbers are not the reader's."""
     own = attempts.own_exercise(id)
     if part or not own.drawn:
         return ""
-    right = (
-        "" if own.solution == MANY_ARE_RIGHT else f" With yours, this is right: `{own.solution}`"
-    )
-    return f"*The numbers here are those of the text.*{right}\n\n"
+    return f"*The numbers here are those of the text. With yours:* `{own.solution}`\n\n"
 
 
 def _personal(text: str, id: str) -> str:
