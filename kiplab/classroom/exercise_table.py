@@ -144,13 +144,13 @@ class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     changes: dict[str, ChangeOfPlay] = {}
     letters: dict[str, str] = {}
     about: str = ""
-    numbers: variants.Numbers = {}
+    numbers: variants.Candidates = {}
     varies: tuple[str, ...] = ()
     asks: str = ""
-    drawn: variants.Values = {}
+    drawn: variants.NamedValues = {}
 
     @property
-    def values(self) -> variants.Values:
+    def values(self) -> variants.NamedValues:
         """What is drawn, or else the numbers of the text."""
         return self.drawn or variants.values_of(self.numbers)
 

@@ -7,7 +7,7 @@ the same piece with the student's. So every text stands in the table as the note
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any
 
@@ -16,9 +16,9 @@ from msgspec.structs import replace
 from ..plays import library
 from ..plays.play import Play, Statement, format_play
 
-Values = dict[str, Any]
+NamedValues = dict[str, Any]
 """The number, or the words, of each name."""
-Numbers = dict[str, tuple[Any, ...]]
+Candidates = dict[str, tuple[Any, ...]]
 """The values that a name can have. Several names, with a space between, have as many of the values,
 numbers in ascending order; of lists they have one.
 """
@@ -33,7 +33,7 @@ _UNTOLD = ("expect", "title", "question", "")
 def varied(exercise: dict[str, Any], seed: str) -> dict[str, Any]:
     """An exercise as plain values, with the numbers that are drawn from `seed`."""
     text, mine = values_of(exercise["numbers"]), values_of(exercise["numbers"], seed)
-    put = put_in_place(exercise["varies"], text, mine)
+    put = put_in_place({filled(p, text): filled(p, mine) for p in exercise["varies"]})
     told = {name: exercise[name] for name in _TOLD}
     if exercise["about"]:
         told["situation"] = bare_play(exercise["about"], f"{exercise['title']} (your numbers)")
@@ -44,9 +44,9 @@ def varied(exercise: dict[str, Any], seed: str) -> dict[str, Any]:
     return {**exercise, **told, "drawn": mine}
 
 
-def values_of(numbers: Numbers, seed: str = "") -> Values:
+def values_of(numbers: Candidates, seed: str = "") -> NamedValues:
     """A student's values, the same ones for the same seed; without one those of the text."""
-    named: Values = {}
+    named: NamedValues = {}
     dice = Random(seed)
     for key, values in numbers.items():
         names = key.split()
@@ -72,9 +72,8 @@ def filled(piece: str, values: Mapping[str, Any]) -> str:
     return _FIELD.sub(value, piece)
 
 
-def put_in_place(pieces: Iterable[str], text: Values, mine: Values) -> Callable[[Any], Any]:
-    """Replaces the pieces in a text, and in every text of a list or a table, keys as well."""
-    instead = {filled(piece, text): filled(piece, mine) for piece in pieces}
+def put_in_place(instead: Mapping[str, str]) -> Callable[[Any], Any]:
+    """Replaces pieces of a text, and of every text of a list or a table, keys as well."""
     longest_first = sorted(map(re.escape, instead), key=len, reverse=True)
     found = re.compile(rf"(?<!\d)(?:{'|'.join(longest_first)})(?!\d)")
 

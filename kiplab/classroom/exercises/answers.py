@@ -106,15 +106,15 @@ def _demand_known(words: Collection[str], letters: Collection[str], problem: str
 
 
 class OfExercise(msgspec.Struct, frozen=True):
-    """A check that depends on the numbers of its exercise: `made` is one of those below."""
+    """A check that depends on the numbers of its exercise: `shape` is one of those below."""
 
-    made: Callable[[Exercise], "TrueStatements | PartsInOrder | WholeAnswer"]
+    shape: Callable[[Exercise], "TrueStatements | PartsInOrder | WholeAnswer"]
 
     def __call__(self, exercise: Exercise, answer: object, release: AskedRelease) -> Checked:
-        return self.made(exercise)(exercise, answer, release)
+        return self.shape(exercise)(exercise, answer, release)
 
     def solution(self, exercise: Exercise, release: AskedRelease) -> str:
-        return self.made(exercise).solution(exercise, release)
+        return self.shape(exercise).solution(exercise, release)
 
 
 class WholeAnswer(msgspec.Struct, frozen=True):

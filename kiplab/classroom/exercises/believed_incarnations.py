@@ -48,9 +48,9 @@ def _refusal(stage: Stage, sent: Performed) -> facts.Refused | None:
 
 
 @OfExercise
-def check_incarnations(asked: Exercise) -> PartsInOrder:
+def check_incarnations(entry: Exercise) -> PartsInOrder:
     """A or R for each message of its play, in order: accepted, or refused for its incarnation."""
-    stage = played(asked.source, "")
+    stage = played(entry.source, "")
     return PartsInOrder(
         read=letters_among((ACCEPTED, REFUSED), "A or R"),
         true=lambda: rulings(stage),
@@ -174,13 +174,13 @@ def _keys(late: int, wish: int, pair: tuple[int, int] | None, _true: bool) -> tu
 
 
 @OfExercise
-def check_timeouts(asked: Exercise) -> PartsInOrder:
+def check_timeouts(entry: Exercise) -> PartsInOrder:
     """A pair of timeouts for each wish, in seconds: ``["9 18", "18 9", "-"]``.
 
     The controller's comes first, which runs from the arrival of the last heartbeat; then the
     broker's, which runs from the moment when it was sent. ``-`` says that there is no such pair.
     """
-    late = asked.values["late"]
+    late = entry.values["late"]
     return PartsInOrder(
         read=partial(_judged_wishes, late),
         true=lambda: [True] * 3,

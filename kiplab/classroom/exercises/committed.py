@@ -97,9 +97,9 @@ SCHEDULES = tuple(exercise("isr/schedules").plays)
 """Each begins with three brokers in the ISR, min.insync.replicas 2, and 100 committed records."""
 
 
-def schedule(letter: str, asked: Exercise | None = None) -> Stage:
+def schedule(letter: str, entry: Exercise | None = None) -> Stage:
     """The run of one of SCHEDULES: of the text, or of a student's exercise."""
-    text = (asked or exercise("isr/schedules")).play(letter, letter=letter)
+    text = (entry or exercise("isr/schedules")).play(letter, letter=letter)
     return played(text, f"schedule {letter}")
 
 
@@ -109,10 +109,10 @@ def played(text: str, name: str) -> Stage:
 
 
 @OfExercise
-def check_schedules(asked: Exercise) -> TrueStatements:
+def check_schedules(entry: Exercise) -> TrueStatements:
     """Which SCHEDULES end with the ten records committed: ``"AB"`` names two of them."""
-    end = asked.values["log"] + asked.values["count"]
-    stages = ((letter, schedule(letter, asked)) for letter in SCHEDULES)
+    end = entry.values["log"] + entry.values["count"]
+    stages = ((letter, schedule(letter, entry)) for letter in SCHEDULES)
     return TrueStatements(lambda: [letter for letter, stage in stages if committed(stage, end)])
 
 
@@ -142,13 +142,13 @@ def _mark_keys(play: str, place: int, mine: str, _true: str, kafka: str | None) 
 
 
 @OfExercise
-def check_high_watermark(asked: Exercise) -> PartsInOrder:
+def check_high_watermark(entry: Exercise) -> PartsInOrder:
     """The leader's high watermark after each step of its play, on a release."""
     return PartsInOrder(
-        true=lambda kafka: [str(leader.mark) for _, leader in _views(asked.source, kafka)],
-        keys=partial(_mark_keys, asked.source),
-        name=lambda place: f"step {place + 1} ({_views(asked.source, None)[place][0]})",
-        token=lambda kafka: run(asked.source, kafka=kafka).token,
+        true=lambda kafka: [str(leader.mark) for _, leader in _views(entry.source, kafka)],
+        keys=partial(_mark_keys, entry.source),
+        name=lambda place: f"step {place + 1} ({_views(entry.source, None)[place][0]})",
+        token=lambda kafka: run(entry.source, kafka=kafka).token,
     )
 
 

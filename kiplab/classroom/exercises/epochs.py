@@ -70,17 +70,17 @@ def _event_keys(
 
 
 @OfExercise
-def check_epochs(asked: Exercise) -> PartsInOrder:
+def check_epochs(entry: Exercise) -> PartsInOrder:
     """Which epochs each of the twelve events of its play moves.
 
     One word per event: ``"LP"`` for the leader and the partition epoch, ``"-"`` for none.
     """
     return PartsInOrder(
         read=_SETS,
-        true=lambda kafka: [moved for _, moved in _twelve(asked.source, kafka)],
-        keys=partial(_event_keys, asked.source),
-        name=lambda place: f"event {place + 1} ({_twelve(asked.source, None)[place][0]})",
-        token=lambda kafka: run(asked.source, kafka=kafka).token,
+        true=lambda kafka: [moved for _, moved in _twelve(entry.source, kafka)],
+        keys=partial(_event_keys, entry.source),
+        name=lambda place: f"event {place + 1} ({_twelve(entry.source, None)[place][0]})",
+        token=lambda kafka: run(entry.source, kafka=kafka).token,
     )
 
 
@@ -100,13 +100,13 @@ def _single_letters(parts: list[str]) -> list[str]:
 
 
 @OfExercise
-def check_fences(asked: Exercise) -> PartsInOrder:
+def check_fences(entry: Exercise) -> PartsInOrder:
     """Which epoch gives each message of its play away: a letter of EPOCHS each."""
     return PartsInOrder(
         read=_single_letters,
-        true=lambda kafka: fenced_by(run(asked.source, kafka=kafka).stage),
+        true=lambda kafka: fenced_by(run(entry.source, kafka=kafka).stage),
         keys=_fence_keys,
-        token=lambda kafka: run(asked.source, kafka=kafka).token,
+        token=lambda kafka: run(entry.source, kafka=kafka).token,
     )
 
 

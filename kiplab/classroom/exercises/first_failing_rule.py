@@ -59,7 +59,7 @@ def rulings_of(stage: Stage) -> list[Ruling]:
 
 @cache
 def failing(number: int, kafka: str | None = None, play: str = EIGHT) -> str:
-    """The letters of all rules that a request breaks, in the order in which they are asked.
+    """The letters of all rules that a request breaks, in the order in which they are entry.
 
     Each is found by taking away those that come before it.
     """
@@ -116,7 +116,7 @@ def _keys(play: str, place: int, mine: Ruling, true: Ruling, kafka: str | None) 
 
 
 @OfExercise
-def check_first_rule(asked: Exercise) -> PartsInOrder:
+def check_first_rule(entry: Exercise) -> PartsInOrder:
     """Error and first failing rule of each request of its play.
 
     Eight parts such as ``"FENCED_LEADER_EPOCH L"``, a letter of LETTERS_OF_RULES behind the error;
@@ -124,9 +124,9 @@ def check_first_rule(asked: Exercise) -> PartsInOrder:
     """
     return PartsInOrder(
         read=lambda given: [_ruling(part) for part in given],
-        true=lambda kafka: rulings_of(run(asked.source, kafka=kafka).stage),
-        keys=partial(_keys, asked.source),
-        token=lambda kafka: run(asked.source, kafka=kafka).token,
+        true=lambda kafka: rulings_of(run(entry.source, kafka=kafka).stage),
+        keys=partial(_keys, entry.source),
+        token=lambda kafka: run(entry.source, kafka=kafka).token,
     )
 
 
@@ -146,11 +146,11 @@ def _bare(word: str) -> str:
 
 
 @OfExercise
-def check_shutting_down(asked: Exercise) -> PartsInOrder:
+def check_shutting_down(entry: Exercise) -> PartsInOrder:
     """Errors, leaders and the members of an ISR: ``["NONE", ..., "3", "none", "{1, 2}"]``."""
     return PartsInOrder(
         read=lambda words: [*map(_bare, words)],
-        true=lambda: _shut_down(*map(asked.play, asked.plays)),
+        true=lambda: _shut_down(*map(entry.play, entry.plays)),
     )
 
 

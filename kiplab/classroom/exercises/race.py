@@ -137,13 +137,13 @@ def _last_parts(parts: list[str]) -> list[str]:
 
 
 @answers.OfExercise
-def check_last_replica(asked: Exercise) -> PartsInOrder:
+def check_last_replica(entry: Exercise) -> PartsInOrder:
     """Three parts about its play, offsets as ``"0-99"``.
 
     The committed offsets that vanish, those that broker 3 throws away, and how many requests
     KIP-903 refuses; ``"-"`` and ``"none"`` are no offsets, and 0.
     """
-    played = run(asked.source)
+    played = run(entry.source)
     return PartsInOrder(
         read=_last_parts, true=lambda: last_replica(played), token=lambda: played.token
     )

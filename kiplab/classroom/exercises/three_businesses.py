@@ -52,13 +52,13 @@ class Night(msgspec.Struct, frozen=True):
     served: frozenset[str]
 
 
-def nights(settings: Settings, asked: Exercise | None = None) -> tuple[Night, ...]:
+def nights(settings: Settings, entry: Exercise | None = None) -> tuple[Night, ...]:
     """What the nights do under (min.insync.replicas, acks, unclean.leader.election.enable)."""
     wanted, acks, unclean = settings
     enabled = "yes" if unclean == "true" else "no"
     of_topic = f"min-insync-replicas={wanted} unclean-leader-election={enabled}"
-    asked = asked or exercise(ID)
-    return _nights(*(asked.play(night, settings=of_topic, acks=acks) for night in asked.plays))
+    entry = entry or exercise(ID)
+    return _nights(*(entry.play(night, settings=of_topic, acks=acks) for night in entry.plays))
 
 
 @cache
@@ -110,10 +110,10 @@ def _settings(part: str) -> Settings | None:
     return next((settings for settings in CHOICES if settings == words), None)
 
 
-def complaint(business: Business, settings: Settings, asked: Exercise | None = None) -> str:
+def complaint(business: Business, settings: Settings, entry: Exercise | None = None) -> str:
     """The first thing that it cannot bear: ``"lost in third"``, ``"fourth unserved"``; or empty."""
-    outcomes, names = nights(settings, asked), ("first", "second", "third")
-    count = (asked or exercise(ID)).values["count"]
+    outcomes, names = nights(settings, entry), ("first", "second", "third")
+    count = (entry or exercise(ID)).values["count"]
     for night, bears, name in zip(outcomes, business.bears, names, strict=True):
         if night.lost > bears * count:
             return f"lost in {name}"
@@ -121,7 +121,7 @@ def complaint(business: Business, settings: Settings, asked: Exercise | None = N
     return f"{refused[0]} unserved" if refused else ""
 
 
-def _complaints(asked: Exercise, parts: list[str]) -> list[str]:
+def _complaints(entry: Exercise, parts: list[str]) -> list[str]:
     """What each of BUSINESSES cannot bear of its settings, BLANK where there are none yet."""
     odd = [part for part in parts if _words(part) and _settings(part) is None]
     if odd:
@@ -130,21 +130,21 @@ def _complaints(asked: Exercise, parts: list[str]) -> list[str]:
             ' (1 or all) and unclean.leader.election.enable (true or false): "2 all false".'
         )
     chosen = zip(BUSINESSES, map(_settings, parts), strict=True)
-    return [BLANK if settings is None else complaint(b, settings, asked) for b, settings in chosen]
+    return [BLANK if settings is None else complaint(b, settings, entry) for b, settings in chosen]
 
 
 @OfExercise
-def check_businesses(asked: Exercise) -> PartsInOrder:
+def check_businesses(entry: Exercise) -> PartsInOrder:
     """Settings for BUSINESSES, in order, each as text: min.insync.replicas, acks, unclean.
 
     ``["2 all false", ...]``: played through the nights, and held to what each of them can bear.
     """
     return PartsInOrder(
         plain=_bare,
-        read=partial(_complaints, asked),
+        read=partial(_complaints, entry),
         true=lambda: [""] * len(BUSINESSES),
         keys=lambda _place, mine, _true: (mine,),
         solved=lambda: [
-            next(" ".join(s) for s in CHOICES if not complaint(b, s, asked)) for b in BUSINESSES
+            next(" ".join(s) for s in CHOICES if not complaint(b, s, entry)) for b in BUSINESSES
         ],
     )

@@ -49,9 +49,9 @@ def _readings(play: str, twice: int, kafka: str | None) -> list[tuple[str, str]]
 
 
 @OfExercise
-def check_reading(asked: Exercise) -> PartsInOrder:
+def check_reading(entry: Exercise) -> PartsInOrder:
     """Six answers, as text or numbers, about the timeline of a release."""
-    readings = partial(_readings, asked.source, asked.values["c"])
+    readings = partial(_readings, entry.source, entry.values["c"])
     return PartsInOrder(
         read=lambda given: [_plain(part) for part in given],
         true=lambda kafka: [right for right, _ in readings(kafka)],
@@ -59,7 +59,7 @@ def check_reading(asked: Exercise) -> PartsInOrder:
             (f"{LETTERS[place]} tempting",) if mine == readings(kafka)[place][1] else ()
         ),
         solved=lambda kafka: [right.replace(" ", "_").upper() for right, _ in readings(kafka)],
-        token=lambda kafka: run(asked.source, kafka=kafka).token,
+        token=lambda kafka: run(entry.source, kafka=kafka).token,
     )
 
 

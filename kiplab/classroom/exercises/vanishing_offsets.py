@@ -70,12 +70,12 @@ def _node(cluster: Cluster, id: ids.BrokerId) -> Broker:
 
 
 @answers.OfExercise
-def check_vanishing(asked: Exercise) -> WholeAnswer:
+def check_vanishing(entry: Exercise) -> WholeAnswer:
     """Which offsets of its play vanish: ``"10..19"``, a range, or every one of them.
 
     A point for the first of them, one for the last.
     """
-    run = vanishing(asked.source)
+    run = vanishing(entry.source)
     return WholeAnswer(partial(_vanished, run), lambda: f"{run.first}..{run.last}")
 
 
@@ -201,14 +201,14 @@ def _every(parts: Iterable[EpochRecords]) -> set[int]:
 
 
 @answers.OfExercise
-def check_lose_one(asked: Exercise) -> WholeAnswer:
+def check_lose_one(entry: Exercise) -> WholeAnswer:
     """A run that begins as its play does, and the offset of its lost record: ``(lab, 17)``.
 
     A point if a record is lost that acks=all acknowledged, after an unclean election; one if no
     other record is, and every disk is whole; one for the offset. Raises UnfitError for what is no
     such pair.
     """
-    return WholeAnswer(partial(_lost_one, asked.own_play))
+    return WholeAnswer(partial(_lost_one, entry.own_play))
 
 
 def _lost_one(begins: Play, answer: object) -> Verdict:

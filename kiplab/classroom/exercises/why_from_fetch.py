@@ -58,13 +58,13 @@ def price(play: str, kafka: str = "") -> tuple[int, int, int]:
 
 
 @OfExercise
-def check_bump_price(asked: Exercise) -> PartsInOrder:
+def check_bump_price(entry: Exercise) -> PartsInOrder:
     """Four numbers about its play: leader epochs, restarts, refusals, and with KIP-903.
 
     The partitions with a new leader epoch; the fetchers of other brokers that start over; the
     fetches that are refused; and how many of all these there are on Kafka 3.5.
     """
-    numbers = (*price(asked.source), sum(price(asked.source, "3.5")))
+    numbers = (*price(entry.source), sum(price(entry.source, "3.5")))
     return PartsInOrder(
         read=lambda words: ["0" if is_none(word) else word for word in words],
         true=lambda: [*map(str, numbers)],
