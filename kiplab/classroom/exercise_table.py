@@ -28,6 +28,7 @@ WAYS = {
 }
 """The fates of a rate; their words are the choices of every question."""
 YOURS = "These numbers are yours, and count instead of those in the text:"
+NOT_YOURS = "Stories and explanations in the lab have the numbers of the text."
 MANY_ARE_RIGHT = "More than one answer is right: the engine judges each."
 Verdict = str | tuple[str, dict[str, Any]]
 """The key of an outcome of the exercise, and the values that its sentences name."""
@@ -171,7 +172,7 @@ class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def notice(self) -> str:
         """What a student has to know whose numbers are not those of the text; else empty."""
         said = self.asks.replace("<play>", self.situation.strip())
-        return f"{YOURS}\n{said}" if self.drawn else ""
+        return f"{YOURS}\n{said}\n{NOT_YOURS}" if self.drawn else ""
 
     @property
     def solution(self) -> str:

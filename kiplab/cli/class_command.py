@@ -48,7 +48,7 @@ def run_class(options: argparse.Namespace) -> int:
 def add_solutions_options(parser: argparse.ArgumentParser) -> None:
     """The options of `kiplab solutions`."""
     parser.add_argument("code", metavar="CODE", help="the class code, as in KIPLAB_CLASS")
-    parser.add_argument("student", metavar="NAME", help="the name that the student gave")
+    parser.add_argument("student", metavar="NAME", help="the name that the student gave, or ''")
     parser.add_argument("lab", metavar="LAB", nargs="?", help="one lab only, as in 04")
 
 
