@@ -41,8 +41,7 @@ def class_of(few: list[str], many: list[str]) -> list[Any]:
     return [pytest.param(few, id="few"), pytest.param(many, id="many", marks=LONG)]
 
 
-OFFSETS = ("<first>", "<first + second>", "<first + second + one>")
-ENDS = ("<first + second + one + two>", "<first + second + one + two - 1>")
+ENDS = [f"<first + second + one{more}>" for more in ("", " + two", " + two - 1", " + two + 20")]
 NAMED: dict[str, dict[str, tuple[str, ...]]] = {
     "start/reading": {
         **dict.fromkeys("01", ("<a>", "<b>", "<c>")),
@@ -56,7 +55,7 @@ NAMED: dict[str, dict[str, tuple[str, ...]]] = {
     "kafka-14139/last-replica": dict.fromkeys(
         "01", ("<log>", "<log - 1>", "<three>", "<three - 1>")
     ),
-    "recovery/vanishing": {"": (*OFFSETS, *ENDS, "<first + second + one + two + 20>")},
+    "recovery/vanishing": {"": ("<first>", "<first + second>", *ENDS)},
     "recovery/lose-one": {"1": ("<log - 1>", "<log>", "<log + 1>")},
 }
 """The numbers of an answer by its place; without one those of every place."""
@@ -166,14 +165,9 @@ def test_the_numbers_are_the_same_in_another_process() -> None:
         "from kiplab.classroom.exercise_table import EXERCISES, exercise\n"
         f"print([exercise(e.id, {SEEDS[0]!r}).notice for e in EXERCISES if e.numbers])"
     )
-    said = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONHASHSEED": "7"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert said.stdout.strip() == str([exercise(id, SEEDS[0]).notice for id in VARIED])
+    env = {**os.environ, "PYTHONHASHSEED": "7"}
+    said = subprocess.check_output([sys.executable, "-c", code], env=env, text=True)
+    assert said.strip() == str([exercise(id, SEEDS[0]).notice for id in VARIED])
 
 
 # --- what a student of a class sees ---------------------------------------------------------------
