@@ -15,6 +15,7 @@ from .extras import MissingExtraError, homes_of, loaded
 if TYPE_CHECKING:
     from . import fleet as fleet
     from .classroom.attempts import check as check
+    from .classroom.attempts import variant as variant
     from .classroom.forms.check_panels import AnswerSheet as AnswerSheet
     from .classroom.forms.check_panels import Ordering as Ordering
     from .classroom.forms.held_back import explain as explain

@@ -60,6 +60,7 @@ COMMANDS: dict[str, list[tuple[list[str], str]]] = {
         (["class", str(CLASS)], ""),
         *((["class", str(CLASS), "-o", f"c{s}"], "") for s in class_command.SUFFIXES),
     ],
+    "solutions": [(["solutions", "code", "Ada", "04"], "")],
     "fleet": [
         (["fleet", "run", "small", "-o", "kept"], "fleet"),
         (["fleet", "report", "kept"], "fleet"),
@@ -110,6 +111,7 @@ NAMES = {
     "kiplab.run": "{}('kafka-14139')",
     "kiplab.stations": "{}('00')",
     "kiplab.twin": "{}(one, other)",
+    "kiplab.variant": "{}('start/reading')",
     "kiplab.write": "{}('start/two-rules')",
     "kiplab.classroom.after": "{}('start/reading', 'a text')",
     "kiplab.classroom.explain": "{}('start/slow-request')",

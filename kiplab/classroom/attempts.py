@@ -8,16 +8,18 @@ who sets KIPLAB_OPEN opens everything.
 """
 
 import os
+import re
 from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from ..plays.play import Play
 from . import work_on_disk
-from .exercise_table import exercise
+from .exercise_table import Exercise, exercise
 from .exercises.check_result import SAYS_WHICH, Checked
 
-OPEN = "KIPLAB_OPEN"
-"""The variable that opens what waits for an answer."""
+OPEN, CLASS = "KIPLAB_OPEN", "KIPLAB_CLASS"
+"""The variable that opens what waits for an answer; the one that names a class."""
 _waiting: dict[str, list[Callable[[], None]]] = {}
 """What this kernel does when a question is answered, by the question's id."""
 passed: set[tuple[str, str]] = set()
@@ -35,9 +37,10 @@ def check(id: str, answer: object, *, kafka: str | None = None) -> Checked:
     exercise, MissingExtraError where a package is missing, ValueError for a release where the
     answer does not depend on it.
     """
+    asked = own_exercise(id)
+    checked = replace(asked.judge(answer, kafka), yours=asked.notice)
     if kafka is not None:
-        return exercise(id).judge(answer, kafka).at_attempt(_so_far(id).different + 1)
-    checked = exercise(id).judge(answer)
+        return checked.at_attempt(_so_far(id).different + 1)
     if not checked.attempted:
         return checked
     tried = work_on_disk.Try(
@@ -46,6 +49,28 @@ def check(id: str, answer: object, *, kafka: str | None = None) -> Checked:
     kept = _kept(id, tried, checked.of)
     answered(id)
     return replace(checked.at_attempt(_so_far(id).different), kept=kept)
+
+
+def current_seed() -> str:
+    """Whose numbers the exercises have here: what is kept, or else of the class and the name."""
+    work, code = work_on_disk.read(), os.environ.get(CLASS, "")
+    if work.seed or not re.fullmatch(r"[\w-]+", code):
+        return work.seed
+    return work_on_disk.seed_of(code, work.student or "")
+
+
+def own_exercise(id: str) -> Exercise:
+    """The exercise `id` with the numbers of whoever works here. Raises ExerciseIdError."""
+    return exercise(id, current_seed())
+
+
+def variant(id: str) -> Play:
+    """The play that the exercise `id` is about, with the student's numbers where these vary.
+
+    `kiplab.run` and `kiplab.Lab` take it. Raises ExerciseIdError, a ValueError, for the id of no
+    exercise, or of one that is not about one play.
+    """
+    return own_exercise(id).own_play
 
 
 def _so_far(id: str) -> work_on_disk.ExerciseWork:
@@ -60,6 +85,7 @@ def _kept(id: str, tried: work_on_disk.Try, of: int) -> str:
         return f"(The same answer as before: it stays attempt {before.attempts}.)"
     try:
         now = work_on_disk.note(id, tried, of)
+        work_on_disk.keep_seed(current_seed())
     except OSError as problem:
         return f"This cannot be {work_on_disk.nowhere(problem)}. {work_on_disk.remedy()}"
     text = f"Kept as attempt {now.attempts}; your best so far: {now.best}/{now.of}."

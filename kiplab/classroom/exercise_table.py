@@ -1,6 +1,7 @@
 """The questions of the labs, in order: the predictions and exercises of exercises.toml, by id."""
 
 from difflib import get_close_matches
+from functools import lru_cache
 from importlib import import_module
 from importlib.resources import files
 from random import Random
@@ -9,6 +10,9 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from ..plays import grammar, library
+from ..plays.play import Play
+from . import variants
 from .exercises.check_result import Checked
 
 LETTERS = "ABCDEFGHIJKL"
@@ -23,6 +27,9 @@ WAYS = {
     NEVER: "It cannot happen, before or after.",
 }
 """The fates of a rate; their words are the choices of every question."""
+YOURS = "These numbers are yours, and count instead of those in the text:"
+NOT_YOURS = "Stories and explanations in the lab have the numbers of the text."
+MANY_ARE_RIGHT = "More than one answer is right: the engine judges each."
 Verdict = str | tuple[str, dict[str, Any]]
 """The key of an outcome of the exercise, and the values that its sentences name."""
 
@@ -106,7 +113,10 @@ class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `situation` is the text of a play, or how each of `plays` begins, whose lines have ; between;
     `changes` are changes of one; `letters` are those of plays or rules. The exercise asks about
-    these.
+    these, or about the play of the library that `about` names.
+
+    `numbers` and `varies` say what a student has otherwise than the text (`variants`), and `asks`
+    says it to the student, with ``<play>`` in place of the play. `drawn` are a student's numbers.
     """
 
     id: str
@@ -134,6 +144,53 @@ class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     plays: dict[str, str] = {}
     changes: dict[str, ChangeOfPlay] = {}
     letters: dict[str, str] = {}
+    about: str = ""
+    numbers: variants.Candidates = {}
+    varies: tuple[str, ...] = ()
+    asks: str = ""
+    drawn: variants.NamedValues = {}
+
+    @property
+    def values(self) -> variants.NamedValues:
+        """What is drawn, or else the numbers of the text."""
+        return self.drawn or variants.values_of(self.numbers)
+
+    @property
+    def source(self) -> str:
+        """The play that it is about, as `kiplab.run` takes it: its text, or its name."""
+        return self.situation or self.about
+
+    @property
+    def own_play(self) -> Play:
+        """That play as a value. Raises ExerciseIdError for an exercise about no one play."""
+        if self.plays or not self.source:
+            raise ExerciseIdError(f"{self.id!r} is not about one play, so there is none to run")
+        name = f"kiplab.variant({self.id!r})"
+        return grammar.parse(self.situation, name) if self.situation else library.load(self.about)
+
+    @property
+    def notice(self) -> str:
+        """What a student has to know whose numbers are not those of the text; else empty."""
+        said = self.asks.replace("<play>", self.situation.strip())
+        return f"{YOURS}\n{said}\n{NOT_YOURS}" if self.drawn else ""
+
+    @property
+    def solution(self) -> str:
+        """A right answer as text, as the engine finds it; a sentence where there are many.
+
+        Raises MissingExtraError where a package is missing.
+        """
+        found = getattr(self._judging, "solution", None) if self.check else None
+        either = MANY_ARE_RIGHT if self.check else self.comes_true
+        return str(found(self, self._release(None))) if found else either
+
+    def _release(self, kafka: str | None) -> dict[str, str | None]:
+        return {"kafka": kafka} if self.by_release else {}
+
+    @property
+    def _judging(self) -> Any:
+        module, _, name = self.check.partition(".")
+        return getattr(import_module(f".exercises.{module}", __package__), name, None)
 
     @property
     def comes_true(self) -> str:
@@ -170,10 +227,8 @@ class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise ExerciseIdError(f"{self.id!r} is a prediction: {way}")
         if kafka is not None and not self.by_release:
             raise ValueError("this exercise is about one release only; leave kafka= out")
-        module, _, name = self.check.partition(".")
-        check = getattr(import_module(f".exercises.{module}", __package__), name)
         try:
-            checked: Checked = check(self, answer, {"kafka": kafka} if self.by_release else {})
+            checked: Checked = self._judging(self, answer, self._release(kafka))
         except UnfitError as problem:
             return Checked(points=0, of=self.points, message=str(problem), attempted=False)
         return checked
@@ -229,14 +284,24 @@ ALL_WHAT_IFS = tuple(e.id for e in EXERCISES if e.what_if is not None)
 _BY_ID = {exercise.id: exercise for exercise in EXERCISES}
 
 
-def exercise(id: str) -> Exercise:
-    """The entry of an id. Raises ExerciseIdError, with the nearest id, where there is none."""
+def exercise(id: str, seed: str = "") -> Exercise:
+    """The entry of an id; with a seed, and if it varies, with the numbers of one student.
+
+    Raises ExerciseIdError, with the nearest id, where there is none.
+    """
     if id in _BY_ID:
-        return _BY_ID[id]
+        entry = _BY_ID[id]
+        return _of_student(id, seed) if seed and entry.numbers else entry
     ids = {one.partition("/")[2]: one for one in reversed(_BY_ID)} | {one: one for one in _BY_ID}
     near = get_close_matches(id, _BY_ID, n=1) or get_close_matches(id, ids, n=1)
     expected = f"did you mean {ids[near[0]]!r}?" if near else f"they ask {', '.join(_BY_ID)}"
     raise ExerciseIdError(f"the labs ask no {id!r}; {expected}")
+
+
+@lru_cache(maxsize=1_000)
+def _of_student(id: str, seed: str) -> Exercise:
+    varied = variants.varied(msgspec.to_builtins(_BY_ID[id]), f"{seed}{id}")
+    return msgspec.convert(varied, Exercise)
 
 
 def what_if_id(letter: str) -> str:

@@ -126,13 +126,19 @@ def now() -> str:
 
 
 def seed_of(code: str, student: str) -> str:
-    """The seed of a student's numbers, from the class's code and the name, however it is written."""
+    """The seed of a student's numbers: of the class's code and the name, however it is written."""
     return sha256(f"{code}\n{' '.join(student.casefold().split())}".encode()).hexdigest()[:12]
 
 
 def introduce(student: str, seed: str = "") -> None:
     """Keep who the work is from, and the seed. Raises OSError where nothing can be written."""
     _change(lambda fields: {**fields, "student": student, "seed": fields.get("seed") or seed})
+
+
+def keep_seed(seed: str) -> None:
+    """Keep whose numbers the exercises have, from now on. Raises OSError as `introduce`."""
+    if seed and seed != read().seed:
+        _change(lambda fields: {**fields, "seed": fields.get("seed") or seed})
 
 
 def prediction(id: str) -> str | None:

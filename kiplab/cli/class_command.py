@@ -2,6 +2,7 @@
 
 import argparse
 
+from . import common_options as common
 from .common_options import bad_input, complain, print_found, require_ending, writing
 
 SUFFIXES = (".html", ".json", ".csv", ".txt")
@@ -42,3 +43,29 @@ def run_class(options: argparse.Namespace) -> int:
         with writing(options.out):
             work.write(options.out, theme=options.theme)
     return print_found(work, options)
+
+
+def add_solutions_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `kiplab solutions`."""
+    parser.add_argument("code", metavar="CODE", help="the class code, as in KIPLAB_CLASS")
+    parser.add_argument("student", metavar="NAME", help="the name that the student gave, or ''")
+    parser.add_argument("lab", metavar="LAB", nargs="?", help="one lab only, as in 04")
+
+
+def run_solutions(options: argparse.Namespace) -> int:
+    """A right answer to every question, as the engine finds it for one student's numbers."""
+    from ..classroom.exercise_table import EXERCISES, exercise
+    from ..classroom.work_on_disk import seed_of
+
+    seed = seed_of(options.code, options.student)
+    asked = [exercise(e.id, seed) for e in EXERCISES if options.lab in (None, e.lab)]
+    if not asked:
+        labs = ", ".join(dict.fromkeys(e.lab for e in EXERCISES))
+        return complain(f"there is no lab {options.lab!r}; there are {labs}", common.BAD_INPUT)
+    if options.json:
+        rows = [{"id": e.id, "varies": bool(e.drawn), "solution": e.solution} for e in asked]
+        return common.print_json({"seed": seed, "solutions": rows})
+    for entry in asked:
+        own = "  (numbers of their own)" if entry.drawn else ""
+        print(f"{entry.id}{own}\n    {entry.solution}")
+    return common.DONE

@@ -10,9 +10,9 @@ from ..extras import MissingExtraError
 from ..machine import LackingError
 from ..plays.play_errors import PlayError
 from ..protocol.features import UnknownFeatureError
+from . import class_command as of_class
 from . import common_options as common
 from . import search_commands as search
-from .class_command import add_class_options, run_class
 from .fleet_command import add_fleet_options
 from .real_command import add_real_options, run_real
 from .site_command import add_site_options, run_site
@@ -123,6 +123,8 @@ def _doctor(options: argparse.Namespace) -> int:
     return doctor(options.json)
 
 
+_CLASS = "count what the students of a class answered"
+_SOLUTIONS = "give the right answers for the numbers of one student"
 _SHORTEST = "find the shortest play that still breaks"
 _FLEET = "Estimate how often each event happens in a whole fleet, under every set of KIPs."
 
@@ -167,7 +169,8 @@ _COMMANDS: tuple[tuple[Any, ...], ...] = (
     ("explore", "search everything that can happen", search.run_explore, _PLAY, search.add_explore),
     ("matrix", "search every subset of some guards", search.run_matrix, _PLAY, search.add_matrix),
     ("minimise", _SHORTEST, search.run_minimise, _PLAY, search.add_minimise),
-    ("class", "count what the students of a class answered", run_class, add_class_options),
+    ("class", _CLASS, of_class.run_class, of_class.add_class_options),
+    ("solutions", _SOLUTIONS, of_class.run_solutions, of_class.add_solutions_options),
     ("real", "let a real Kafka decide in a play", run_real, add_real_options),
     ("fleet", "how often, in a whole fleet", None, add_fleet_options),
     ("site", "put the labs into a folder that needs no server", run_site, add_site_options),

@@ -14,7 +14,7 @@ import msgspec
 
 from ...engine.cluster import Cluster
 from ...plays.stage import Performed, Stage
-from ..exercise_table import LETTERS, Exercise, Idea, UnfitError
+from ..exercise_table import LETTERS, MANY_ARE_RIGHT, Exercise, Idea, UnfitError
 from ..exercise_table import Verdict as Verdict
 from .check_result import Checked
 
@@ -105,13 +105,31 @@ def _demand_known(words: Collection[str], letters: Collection[str], problem: str
         raise UnfitError(problem.format(", ".join(word[:20] for word in unknown[:5])))
 
 
+class OfExercise(msgspec.Struct, frozen=True):
+    """A check that depends on the numbers of its exercise: `shape` is one of those below."""
+
+    shape: Callable[[Exercise], "TrueStatements | PartsInOrder | WholeAnswer"]
+
+    def __call__(self, exercise: Exercise, answer: object, release: AskedRelease) -> Checked:
+        return self.shape(exercise)(exercise, answer, release)
+
+    def solution(self, exercise: Exercise, release: AskedRelease) -> str:
+        return self.shape(exercise).solution(exercise, release)
+
+
 class WholeAnswer(msgspec.Struct, frozen=True):
-    """An answer that is judged as a whole: `judged` says which outcome it is."""
+    """An answer that is judged as a whole: `judged` says which outcome it is, `right` is a right
+    answer where there is but one.
+    """
 
     judged: Callable[[Any], Verdict]
+    right: Callable[[], str] = lambda: MANY_ARE_RIGHT
 
     def __call__(self, exercise: Exercise, answer: object, _release: AskedRelease) -> Checked:
         return exercise.outcome(self.judged(answer))
+
+    def solution(self, _exercise: Exercise, _release: AskedRelease) -> str:
+        return self.right()
 
 
 class TrueStatements(msgspec.Struct, frozen=True):
@@ -121,6 +139,10 @@ class TrueStatements(msgspec.Struct, frozen=True):
     """
 
     true: Callable[..., Collection[str]]
+
+    def solution(self, _exercise: Exercise, release: AskedRelease) -> str:
+        """The letters as one word."""
+        return "".join(sorted(self.true(**release))) or "-"
 
     def __call__(self, exercise: Exercise, answer: object, release: AskedRelease) -> Checked:
         """Wrong is a letter that is chosen and does not hold, or the other way round."""
@@ -143,6 +165,7 @@ class PartsInOrder(msgspec.Struct, frozen=True, kw_only=True):
     of the exercise's ideas that fit a wrong part, the best first, from (place from 0, what was
     answered, what is right); after them come the letter of the place with the answer, the letter,
     the group and "other". `name` is what a part is called, `token` the run that it is about.
+    `solved` is what is written for the parts, where `true` is something else.
     """
 
     true: Callable[..., Sequence[Any]]
@@ -151,6 +174,11 @@ class PartsInOrder(msgspec.Struct, frozen=True, kw_only=True):
     keys: Callable[..., tuple[str, ...]] = lambda *_, **__: ()
     name: Callable[[int], str] | None = None
     token: Callable[..., str] = lambda **_: ""
+    solved: Callable[..., Sequence[str]] | None = None
+
+    def solution(self, _exercise: Exercise, release: AskedRelease) -> str:
+        """A right answer, with ; between its parts."""
+        return "; ".join(map(_written, (self.solved or self.true)(**release)))
 
     def __call__(self, exercise: Exercise, answer: object, release: AskedRelease) -> Checked:
         """Wrong is each part that is not the one at its place in `true`.
@@ -183,6 +211,11 @@ class PartsInOrder(msgspec.Struct, frozen=True, kw_only=True):
         fitting = [exercise.ideas[key] for key in listed if key in exercise.ideas]
         hint = next(idea.hint for idea in fitting if idea.hint)
         return Idea(fitting[0].misconception, hint)
+
+
+def _written(part: object) -> str:
+    """A part of a right answer as it is written: ``"LP"`` for a set of letters."""
+    return "".join(sorted(part)) or "-" if isinstance(part, frozenset) else str(part) or "-"
 
 
 def _group_of(exercise: Exercise, letter: str) -> str:

@@ -4,16 +4,17 @@ both brokers, and whoever takes it serves.
 """
 
 import re
-from functools import cache
+from functools import cache, partial
 
 from msgspec.structs import replace
 
-from ...plays import grammar, library, runner, verdict
+from ...plays import library, runner, verdict
 from ...plays.stage import Performed, Stage
 from ...protocol import facts, features
 from ...rows.heartbeat_fates import FATES
-from ..exercise_table import UnfitError, exercise
-from .answers import BLANK, PartsInOrder, Verdict, is_none, letters_among
+from ..exercise_table import Exercise, UnfitError, exercise
+from .answers import BLANK, OfExercise, PartsInOrder, Verdict, is_none, letters_among
+from .committed import played
 from .own_runs import OwnRun, token_of, written_after
 
 RUN = exercise("heartbeats/incarnations").situation
@@ -21,21 +22,16 @@ RUN = exercise("heartbeats/incarnations").situation
 ACCEPTED, REFUSED = "A", "R"
 
 
-@cache
-def played() -> Stage:
-    return runner.run_play(grammar.parse(RUN))
-
-
-def rulings() -> list[str]:
+def rulings(stage: Stage) -> list[str]:
     """The controller's answer to each message: ACCEPTED, or REFUSED."""
-    return [ACCEPTED if _refusal(sent) is None else REFUSED for sent in played().performed]
+    return [ACCEPTED if _refusal(stage, sent) is None else REFUSED for sent in stage.performed]
 
 
 def answers_in_words() -> str:
     """The controller's answer to each message of RUN, a line for each."""
-    lines = []
-    for number, sent in enumerate(played().performed, 1):
-        answer, refusal = "accepted", _refusal(sent)
+    lines, stage = [], played(RUN, "")
+    for number, sent in enumerate(stage.performed, 1):
+        answer, refusal = "accepted", _refusal(stage, sent)
         if refusal is not None:
             here = "; ".join(f"here {c.held}" for c in refusal.compared)
             answer = f"refused, {refusal.error.name}: {here}"
@@ -44,19 +40,22 @@ def answers_in_words() -> str:
     return "\n".join(lines)
 
 
-def _refusal(sent: Performed) -> facts.Refused | None:
+def _refusal(stage: Stage, sent: Performed) -> facts.Refused | None:
     """How the message of this line is refused; others may be, that come of it."""
     kind = sent.statement.words[0]
-    events = (e for e in played().events_of(sent) if isinstance(e, facts.Refused))
+    events = (e for e in stage.events_of(sent) if isinstance(e, facts.Refused))
     return next((e for e in events if e.request == kind), None)
 
 
-check_incarnations = PartsInOrder(
-    read=letters_among((ACCEPTED, REFUSED), "A or R"),
-    true=rulings,
-    token=lambda: token_of(played()),
-)
-"""A or R for each message of RUN, in order: accepted, or refused for its incarnation."""
+@OfExercise
+def check_incarnations(entry: Exercise) -> PartsInOrder:
+    """A or R for each message of its play, in order: accepted, or refused for its incarnation."""
+    stage = played(entry.source, "")
+    return PartsInOrder(
+        read=letters_among((ACCEPTED, REFUSED), "A or R"),
+        true=lambda: rulings(stage),
+        token=lambda: token_of(stage),
+    )
 
 
 GUARD = "343.partition-epoch"
@@ -102,7 +101,7 @@ CUT_OFF = ("cut 0 1", "cut 1 2")
 DECLARE, FENCE = "declare-inactive 1", "fence-itself 1"
 """The controller's timeout is over; the broker's own is."""
 WRITES = ("produce orders-0 count=1 to=1 acks=1", "produce orders-0 count=1 to=2 acks=1")
-ON_ITS_WAY_S = 3
+ON_ITS_WAY_S = exercise("heartbeats/timeouts").values["late"]
 """How long a heartbeat takes to the controller at most; it may take no time at all."""
 NEVER_TWO, NEVER_NOBODY, NEITHER = range(3)
 """What is asked for: never two who take records, never nobody who does, and both."""
@@ -110,13 +109,15 @@ _TRIED = ((60, 1), (1, 60))
 """Far apart, one way round and the other: what neither pair does, no pair does."""
 
 
-def orders(controller_s: int, broker_s: int) -> frozenset[tuple[str, str]]:
-    """The orders in which the two can be over, however long the last heartbeat took.
+def orders(
+    controller_s: int, broker_s: int, late: int = ON_ITS_WAY_S
+) -> frozenset[tuple[str, str]]:
+    """The orders in which the two can be over, whatever up to `late` the last heartbeat took.
 
     At the same moment is either of them.
     """
     possible = set()
-    for took in range(ON_ITS_WAY_S + 1):
+    for took in range(late + 1):
         declared = took + controller_s
         possible |= {(DECLARE, FENCE)} if declared <= broker_s else set()
         possible |= {(FENCE, DECLARE)} if broker_s <= declared else set()
@@ -135,9 +136,9 @@ def between(order: tuple[str, str]) -> int:
     return len({e.node for e in stage.events if isinstance(e, facts.Appended)})
 
 
-def fulfils(wish: int, controller_s: int, broker_s: int) -> bool:
+def fulfils(wish: int, pair: tuple[int, int], late: int) -> bool:
     """Whether a pair does what is asked for, in every order that there can be."""
-    serving = {between(order) for order in orders(controller_s, broker_s)}
+    serving = {between(order) for order in orders(*pair, late)}
     two, nobody = 2 in serving, 0 in serving
     return not {NEVER_TWO: two, NEVER_NOBODY: nobody, NEITHER: two or nobody}[wish]
 
@@ -147,7 +148,7 @@ def _pair(part: str) -> tuple[int, int] | None:
     return None if seconds is None else (int(seconds[1]), int(seconds[2]))
 
 
-def _judged_wishes(words: list[str]) -> list[object]:
+def _judged_wishes(late: int, words: list[str]) -> list[object]:
     """True for a wish that is fulfilled, else the answer: a pair, None for no answer."""
     judged: list[object] = []
     for wish, word in enumerate(words):
@@ -155,22 +156,34 @@ def _judged_wishes(words: list[str]) -> list[object]:
         if pair is None and word != BLANK and not is_none(word):
             form = "the controller's seconds, then the broker's, like 12 15, or - for none"
             raise UnfitError(f"This is no pair: {word[:20]!r}. Give {form}.")
-        possible = any(fulfils(wish, *tried) for tried in _TRIED)
-        fulfilled = fulfils(wish, *pair) if pair else not possible
+        fulfilled = fulfils(wish, pair, late) if pair else _pair(_possible(wish, late)) is None
         judged.append(word if word == BLANK else fulfilled or pair)
     return judged
 
 
-def _keys(wish: int, pair: tuple[int, int] | None, _true: bool) -> tuple[str, ...]:
+def _possible(wish: int, late: int) -> str:
+    """A pair that fulfils a wish, as it is written."""
+    return next((f"{p[0]}/{p[1]}" for p in _TRIED if fulfils(wish, p, late)), "-")
+
+
+def _keys(late: int, wish: int, pair: tuple[int, int] | None, _true: bool) -> tuple[str, ...]:
     """What is behind a wish that a pair does not fulfil, where it is not the wish itself."""
     if pair is None:
         return ("no order",)
-    return ("close",) if len(orders(*pair)) > 1 and wish != NEITHER else ()
+    return ("close",) if len(orders(*pair, late)) > 1 and wish != NEITHER else ()
 
 
-check_timeouts = PartsInOrder(read=_judged_wishes, true=lambda: [True] * 3, keys=_keys)
-"""A pair of timeouts for each wish, in seconds: ``["9 18", "18 9", "-"]``.
+@OfExercise
+def check_timeouts(entry: Exercise) -> PartsInOrder:
+    """A pair of timeouts for each wish, in seconds: ``["9 18", "18 9", "-"]``.
 
-The controller's comes first, which runs from the arrival of the last heartbeat; then the broker's,
-which runs from the moment when it was sent. ``-`` says that there is no such pair.
-"""
+    The controller's comes first, which runs from the arrival of the last heartbeat; then the
+    broker's, which runs from the moment when it was sent. ``-`` says that there is no such pair.
+    """
+    late = entry.values["late"]
+    return PartsInOrder(
+        read=partial(_judged_wishes, late),
+        true=lambda: [True] * 3,
+        keys=partial(_keys, late),
+        solved=lambda: [_possible(wish, late) for wish in range(3)],
+    )

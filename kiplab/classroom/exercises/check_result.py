@@ -23,6 +23,8 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
     behind a wrong answer, where one is known; `which` are the parts that are wrong, `wrong` the
     letters of their places.
 
+    `yours` says which numbers the exercise has for this student, if not those of the text.
+
     `token` is the run that the answer made, to be opened as a timeline; empty if it made none.
     `attempted` is False for no answer yet, which is no attempt. `kept` says where it was noted.
     """
@@ -38,6 +40,7 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
     attempted: bool = True
     kept: str = ""
     wrong: str = ""
+    yours: str = ""
 
     @property
     def right(self) -> bool:
@@ -69,7 +72,8 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
     def __str__(self) -> str:
         lines = [line for text in self.texts for line in text.splitlines()]
         whole = (fill(line, LINE, break_long_words=False) for line in lines)
-        return "\n".join([f"{self.points}/{self.of}", *whole])
+        yours = [f"{broken(self.yours)}\n"] if self.yours else []
+        return "\n".join([*yours, f"{self.points}/{self.of}", *whole])
 
 
 class PlainTexts(msgspec.Struct, frozen=True):

@@ -1,6 +1,6 @@
 """The exercises of lab 01: when is a record committed, when acknowledged, and when is it lost?"""
 
-from functools import cache
+from functools import cache, partial
 
 import msgspec
 from msgspec.structs import replace
@@ -12,11 +12,11 @@ from ...plays.stage import Stage
 from ...protocol.registrations import PartitionRegistration
 from ...protocol.replica.broker_state import log_of, replica_of
 from ...runs import run
-from ..exercise_table import exercise
-from .answers import PartsInOrder, TrueStatements, Verdict, moments
+from ..exercise_table import Exercise, exercise
+from .answers import OfExercise, PartsInOrder, TrueStatements, Verdict, moments
 from .own_runs import OwnRun
 
-PARTITION, STALE, COMMITTED = "orders-0", "isr-stale-member", "isr-committed"
+PARTITION, STALE = "orders-0", "isr-stale-member"
 END = 110
 """Where the log ends after the ten records that the exercises ask about."""
 
@@ -97,28 +97,35 @@ SCHEDULES = tuple(exercise("isr/schedules").plays)
 """Each begins with three brokers in the ISR, min.insync.replicas 2, and 100 committed records."""
 
 
+def schedule(letter: str, entry: Exercise | None = None) -> Stage:
+    """The run of one of SCHEDULES: of the text, or of a student's exercise."""
+    text = (entry or exercise("isr/schedules")).play(letter, letter=letter)
+    return played(text, f"schedule {letter}")
+
+
 @cache
-def schedule(letter: str) -> Stage:
-    text = exercise("isr/schedules").play(letter, letter=letter)
-    return runner.run_play(grammar.parse(text, f"schedule {letter}"))
+def played(text: str, name: str) -> Stage:
+    return runner.run_play(grammar.parse(text, name))
 
 
-@TrueStatements
-def check_schedules() -> list[str]:
+@OfExercise
+def check_schedules(entry: Exercise) -> TrueStatements:
     """Which SCHEDULES end with the ten records committed: ``"AB"`` names two of them."""
-    return [letter for letter in SCHEDULES if committed(schedule(letter))]
+    end = entry.values["log"] + entry.values["count"]
+    stages = ((letter, schedule(letter, entry)) for letter in SCHEDULES)
+    return TrueStatements(lambda: [letter for letter, stage in stages if committed(stage, end)])
 
 
 @cache
-def _views(kafka: str | None) -> list[tuple[str, LeaderView]]:
-    """Each line of COMMITTED, and what the leader, which never dies there, sees then."""
-    steps = moments(run(COMMITTED, kafka=kafka).stage)
+def _views(play: str, kafka: str | None) -> list[tuple[str, LeaderView]]:
+    """Each line of a play, and what the leader, which never dies there, sees then."""
+    steps = moments(run(play, kafka=kafka).stage)
     views = ((performed.statement.text, view(cluster)) for performed, cluster in steps)
     return [(text, leader) for text, leader in views if leader is not None]
 
 
-def _mark_keys(place: int, mine: str, _true: str, kafka: str | None) -> tuple[str, ...]:
-    texts, views = zip(*_views(kafka)[: place + 1], strict=True)
+def _mark_keys(play: str, place: int, mine: str, _true: str, kafka: str | None) -> tuple[str, ...]:
+    texts, views = zip(*_views(play, kafka)[: place + 1], strict=True)
     here = views[-1]
     beyond = mine.isdecimal() and int(mine) > here.end
     # The high watermark if it waits while the ISR is too small: where it was before that.
@@ -134,18 +141,20 @@ def _mark_keys(place: int, mine: str, _true: str, kafka: str | None) -> tuple[st
     return tuple(key for key, fit in fits.items() if fit)
 
 
-check_high_watermark = PartsInOrder(
-    true=lambda kafka: [str(leader.mark) for _, leader in _views(kafka)],
-    keys=_mark_keys,
-    name=lambda place: f"step {place + 1} ({_views(None)[place][0]})",
-    token=lambda kafka: run(COMMITTED, kafka=kafka).token,
-)
-"""The leader's high watermark after each step of the play COMMITTED, on a release."""
+@OfExercise
+def check_high_watermark(entry: Exercise) -> PartsInOrder:
+    """The leader's high watermark after each step of its play, on a release."""
+    return PartsInOrder(
+        true=lambda kafka: [str(leader.mark) for _, leader in _views(entry.source, kafka)],
+        keys=partial(_mark_keys, entry.source),
+        name=lambda place: f"step {place + 1} ({_views(entry.source, None)[place][0]})",
+        token=lambda kafka: run(entry.source, kafka=kafka).token,
+    )
 
 
 @OwnRun
 def check_lose_acknowledged(stage: Stage) -> Verdict:
-    """A run of COMMITTED that loses ten records acknowledged by all, and one disk at most."""
+    """A run of its play that loses ten records acknowledged by all, and one disk at most."""
     produced = (p.statement for p in stage.performed if p.statement.verb == "produce")
     if any(s.arg("acks") == "1" for s in produced) or not acknowledged(stage):
         return "not acknowledged"

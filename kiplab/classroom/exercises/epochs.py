@@ -1,19 +1,19 @@
 """Exercises of lab 02: which epochs an event moves, which refuses an old message."""
 
-from functools import cache
+from functools import cache, partial
 
 from ...engine.cluster import Cluster
 from ...engine.truth import truth
 from ...plays.stage import Stage
 from ...protocol.facts import Refused
 from ...runs import run
-from .answers import PartsInOrder, Verdict, moments, sets_among
+from ..exercise_table import Exercise
+from .answers import OfExercise, PartsInOrder, Verdict, moments, sets_among
 from .committed import state_of
 from .own_runs import OwnRun
 
-TWELVE, FENCES = "epochs-twelve", "epochs-fences"
 FETCH = 4
-"""Which of the messages of FENCES is the fetch."""
+"""Which of the messages is the fetch."""
 EPOCHS = {"C": "controller epoch", "B": "broker epoch", "L": "leader epoch", "P": "partition epoch"}
 LAST_EPOCH = 7
 """The leader epoch to reach; the play begins in 5."""
@@ -48,14 +48,14 @@ def _epochs(cluster: Cluster) -> dict[str, object]:
 
 
 @cache
-def _twelve(kafka: str | None) -> list[tuple[str, frozenset[str]]]:
-    return epochs_moved(run(TWELVE, kafka=kafka).stage)
+def _twelve(play: str, kafka: str | None) -> list[tuple[str, frozenset[str]]]:
+    return epochs_moved(run(play, kafka=kafka).stage)
 
 
 def _event_keys(
-    place: int, mine: frozenset[str], moved: frozenset[str], kafka: str | None
+    play: str, place: int, mine: frozenset[str], moved: frozenset[str], kafka: str | None
 ) -> tuple[str, ...]:
-    verb = _twelve(kafka)[place][0].split()[0]
+    verb = _twelve(play, kafka)[place][0].split()[0]
     extra, missing = mine - moved, moved - mine
     fits = {
         "crash": verb == "crash" and extra,
@@ -69,17 +69,19 @@ def _event_keys(
     return tuple(key for key, fit in fits.items() if fit)
 
 
-check_epochs = PartsInOrder(
-    read=_SETS,
-    true=lambda kafka: [moved for _, moved in _twelve(kafka)],
-    keys=_event_keys,
-    name=lambda place: f"event {place + 1} ({_twelve(None)[place][0]})",
-    token=lambda kafka: run(TWELVE, kafka=kafka).token,
-)
-"""Which epochs each of the twelve events of TWELVE moves.
+@OfExercise
+def check_epochs(entry: Exercise) -> PartsInOrder:
+    """Which epochs each of the twelve events of its play moves.
 
-One word per event: ``"LP"`` for the leader and the partition epoch, ``"-"`` for none.
-"""
+    One word per event: ``"LP"`` for the leader and the partition epoch, ``"-"`` for none.
+    """
+    return PartsInOrder(
+        read=_SETS,
+        true=lambda kafka: [moved for _, moved in _twelve(entry.source, kafka)],
+        keys=partial(_event_keys, entry.source),
+        name=lambda place: f"event {place + 1} ({_twelve(entry.source, None)[place][0]})",
+        token=lambda kafka: run(entry.source, kafka=kafka).token,
+    )
 
 
 def _fence_keys(place: int, mine: str, fence: str, **_: object) -> tuple[str, ...]:
@@ -97,17 +99,19 @@ def _single_letters(parts: list[str]) -> list[str]:
     return [part.upper() for part in parts]
 
 
-check_fences = PartsInOrder(
-    read=_single_letters,
-    true=lambda kafka: fenced_by(run(FENCES, kafka=kafka).stage),
-    keys=_fence_keys,
-    token=lambda kafka: run(FENCES, kafka=kafka).token,
-)
-"""Which epoch gives each message of FENCES away: a letter of EPOCHS each."""
+@OfExercise
+def check_fences(entry: Exercise) -> PartsInOrder:
+    """Which epoch gives each message of its play away: a letter of EPOCHS each."""
+    return PartsInOrder(
+        read=_single_letters,
+        true=lambda kafka: fenced_by(run(entry.source, kafka=kafka).stage),
+        keys=_fence_keys,
+        token=lambda kafka: run(entry.source, kafka=kafka).token,
+    )
 
 
 def _three_leader_epochs(stage: Stage) -> Verdict:
-    """Judges a run of TWELVE: broker 1 leads throughout, up to LAST_EPOCH."""
+    """Judges a run of epochs-twelve: broker 1 leads throughout, up to LAST_EPOCH."""
     first = state_of(stage.history.start)
     states = [state_of(cluster) for _, cluster in moments(stage)] or [first]
     reached = max(state.leader_epoch for state in states)

@@ -6,19 +6,18 @@ request is found by taking away the rules that come before.
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 
 import msgspec
 from msgspec.structs import replace
 
-from ...plays.library import load
 from ...plays.play import Play
 from ...plays.stage import Stage
 from ...plays.verdict import refused
 from ...protocol.facts import Refused
 from ...runs import run
-from ..exercise_table import UnfitError, exercise
-from .answers import BLANK, PartsInOrder, Verdict, is_none
+from ..exercise_table import Exercise, UnfitError, exercise
+from .answers import BLANK, OfExercise, PartsInOrder, Verdict, is_none
 from .own_runs import OwnRun, header_of
 
 EIGHT = "alter-partition-eight"
@@ -44,6 +43,9 @@ class Ruling(msgspec.Struct, frozen=True):
     error: str
     letter: str
 
+    def __str__(self) -> str:
+        return f"{self.error}/{self.letter}"
+
 
 def rulings_of(stage: Stage) -> list[Ruling]:
     """The ruling on each request of a run, in order; BLANK for an unknown rule."""
@@ -56,14 +58,14 @@ def rulings_of(stage: Stage) -> list[Ruling]:
 
 
 @cache
-def failing(number: int, kafka: str | None = None) -> str:
-    """The letters of all rules that a request breaks, in the order in which they are asked.
+def failing(number: int, kafka: str | None = None, play: str = EIGHT) -> str:
+    """The letters of all rules that a request breaks, in the order in which they are entry.
 
     Each is found by taking away those that come before it.
     """
-    play, off = _alone(number, kafka), list[str]()
+    alone, off = _alone(number, kafka, play), list[str]()
     while True:
-        *_, refusal = _refusals(run(play, kafka=kafka, off=tuple(off)).stage)
+        *_, refusal = _refusals(run(alone, kafka=kafka, off=tuple(off)).stage)
         if refusal is None or refusal.guard is None:
             return "".join(_LETTERS[guard] for guard in off)
         off.append(refusal.guard)
@@ -77,13 +79,13 @@ def _refusals(stage: Stage, verb: str = "send") -> Iterator[Refused | None]:
             yield next((event for event in events if isinstance(event, Refused)), None)
 
 
-def _alone(number: int, kafka: str | None) -> Play:
+def _alone(number: int, kafka: str | None, play: str) -> Play:
     """The play with one request, after the earlier requests that were accepted."""
-    whole = run(EIGHT, kafka=kafka).stage
+    whole = run(play, kafka=kafka).stage
     sent = [s for s in whole.play.statements if s.verb == "send"]
     before = zip(sent[: number - 1], rulings_of(whole), strict=False)
     taken = (s for s, ruling in before if ruling.letter == TAKEN)
-    return replace(whole.play, statements=(*header_of(load(EIGHT)), *taken, sent[number - 1]))
+    return replace(whole.play, statements=(*header_of(whole.play), *taken, sent[number - 1]))
 
 
 def _ruling(part: str) -> Ruling:
@@ -103,34 +105,35 @@ def _ruling(part: str) -> Ruling:
     return Ruling(error or open_[0], letter or open_[1])
 
 
-def _keys(place: int, mine: Ruling, true: Ruling, kafka: str | None) -> tuple[str, ...]:
+def _keys(play: str, place: int, mine: Ruling, true: Ruling, kafka: str | None) -> tuple[str, ...]:
     """Keys of feedback: the first failing rule beside the one that was named."""
     if BLANK in (mine.error, mine.letter):
         return ("half",)
     if mine.letter == true.letter:
         return ("error",)
-    other = "broken" if mine.letter in failing(place + 1, kafka) else "other"
+    other = "broken" if mine.letter in failing(place + 1, kafka, play) else "other"
     return f"{true.letter} {mine.letter}", other
 
 
-check_first_rule = PartsInOrder(
-    read=lambda given: [_ruling(part) for part in given],
-    true=lambda kafka: rulings_of(run(EIGHT, kafka=kafka).stage),
-    keys=_keys,
-    token=lambda kafka: run(EIGHT, kafka=kafka).token,
-)
-"""Error and first failing rule of each request of EIGHT.
+@OfExercise
+def check_first_rule(entry: Exercise) -> PartsInOrder:
+    """Error and first failing rule of each request of its play.
 
-Eight parts such as ``"FENCED_LEADER_EPOCH L"``, a letter of LETTERS_OF_RULES behind the error;
-``"NONE -"`` for a request that is taken. A point for each of which both are right.
-"""
+    Eight parts such as ``"FENCED_LEADER_EPOCH L"``, a letter of LETTERS_OF_RULES behind the error;
+    ``"NONE -"`` for a request that is taken. A point for each of which both are right.
+    """
+    return PartsInOrder(
+        read=lambda given: [_ruling(part) for part in given],
+        true=lambda kafka: rulings_of(run(entry.source, kafka=kafka).stage),
+        keys=partial(_keys, entry.source),
+        token=lambda kafka: run(entry.source, kafka=kafka).token,
+    )
 
 
 @cache
-def shut_down() -> tuple[str, ...]:
-    """Three errors, the leaders of two partitions, and an ISR, of a broker that shuts down."""
-    asked = exercise("conversation/shutting-down")
-    before, during = (run(asked.play(key)) for key in asked.plays)
+def _shut_down(*plays: str) -> tuple[str, ...]:
+    """Three errors, two leaders and an ISR, by the plays before a shutdown and during it."""
+    before, during = map(run, plays)
     first, *_ = _refusals(before.stage, "deliver")
     errors = (r.error.name if r else "NONE" for r in (first, *_refusals(during.stage, "deliver")))
     clicks, bills = ({p["name"]: p for p in during.partitions}[n] for n in ("clicks-0", "bills-0"))
@@ -138,11 +141,17 @@ def shut_down() -> tuple[str, ...]:
     return *errors, *leaders, "".join(map(str, bills["isr"]))
 
 
-check_shutting_down = PartsInOrder(
-    read=lambda given: ["NONE" if is_none(p) else re.sub(r"[^\w?]", "", p.upper()) for p in given],
-    true=shut_down,
-)
-"""Errors, leaders and the members of an ISR: ``["NONE", ..., "3", "none", "{1, 2}"]``."""
+def _bare(word: str) -> str:
+    return "NONE" if is_none(word) else re.sub(r"[^\w?]", "", word.upper())
+
+
+@OfExercise
+def check_shutting_down(entry: Exercise) -> PartsInOrder:
+    """Errors, leaders and the members of an ISR: ``["NONE", ..., "3", "none", "{1, 2}"]``."""
+    return PartsInOrder(
+        read=lambda words: [*map(_bare, words)],
+        true=lambda: _shut_down(*map(entry.play, entry.plays)),
+    )
 
 
 _HINTED = ("INELIGIBLE_REPLICA", "FENCED_LEADER_EPOCH", "STALE_BROKER_EPOCH")

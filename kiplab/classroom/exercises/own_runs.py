@@ -28,12 +28,12 @@ class OwnRun(msgspec.Struct, frozen=True):
 
     def __call__(self, exercise: Exercise, answer: object, _release: AskedRelease) -> Checked:
         """The events of the run, with its token. Raises UnfitError for what is no answer."""
-        stage = own_run(answer, exercise.begins, exercise.forbidden)
+        stage = own_run(answer, library.load(exercise.begins), exercise.forbidden)
         return exercise.outcome(self.judged(stage), token=token_of(stage))
 
 
-def own_run(answer: object, name: str, forbidden: tuple[str, ...] = ()) -> Stage:
-    """The run that the answer is, in the situation and under the rules of the play `name`.
+def own_run(answer: object, own: Play, forbidden: tuple[str, ...] = ()) -> Stage:
+    """The run that the answer is, in the situation and under the rules of the play `own`.
 
     Raises UnfitError, which says in a sentence why an answer is no such run.
     """
@@ -41,12 +41,12 @@ def own_run(answer: object, name: str, forbidden: tuple[str, ...] = ()) -> Stage
     if nothing or (isinstance(answer, str) and answer.strip() in ("", BLANK)):
         raise UnfitError(f"Not answered yet: give {FORMS}.")
     try:
-        stage = _stage(answer, library.load(name))
+        stage = _stage(answer, own)
     except (play_errors.PlayError, UnknownFeatureError) as problem:
         raise UnfitError(f"This cannot be played: {problem}.") from None
     if stage is None:
         raise UnfitError(f"Give {FORMS}. This is of type {type(answer).__name__}.")
-    _demand_fit(stage, library.load(name), forbidden)
+    _demand_fit(stage, own, forbidden)
     return stage
 
 

@@ -15,11 +15,11 @@ from ...plays.verdict import SAFE, lost, refused, verdict
 from ...protocol.facts import Refused, Truncated
 from ...protocol.features import Features, parse_features
 from ...runs import Run, run
-from ..exercise_table import UnfitError, exercise
+from ..exercise_table import Exercise, UnfitError, exercise
 from . import answers
 from .answers import PartsInOrder, Verdict, WholeAnswer, demand_order, is_none, parts, sets_among
 
-RACE, LAST = "kafka-14139", "last-replica"
+RACE = "kafka-14139"
 RELEASES = ("3.2", "3.4", "3.5")
 ARRIVALS = {str(n): f"kafka-14139-after-step-{n}" for n in range(1, 6)}
 """The play in which the request arrives after each of the race's first five steps."""
@@ -136,14 +136,17 @@ def _last_parts(parts: list[str]) -> list[str]:
     return [*map(_range, parts[:2]), refusals]
 
 
-check_last_replica = PartsInOrder(
-    read=_last_parts, true=lambda: last_replica(run(LAST)), token=lambda: run(LAST).token
-)
-"""Three parts about LAST, offsets as ``"0-99"``.
+@answers.OfExercise
+def check_last_replica(entry: Exercise) -> PartsInOrder:
+    """Three parts about its play, offsets as ``"0-99"``.
 
-The committed offsets that vanish, those that broker 3 throws away, and how many requests KIP-903
-refuses; ``"-"`` and ``"none"`` are no offsets, and 0.
-"""
+    The committed offsets that vanish, those that broker 3 throws away, and how many requests
+    KIP-903 refuses; ``"-"`` and ``"none"`` are no offsets, and 0.
+    """
+    played = run(entry.source)
+    return PartsInOrder(
+        read=_last_parts, true=lambda: last_replica(played), token=lambda: played.token
+    )
 
 
 EVENTS: dict[str, tuple[str, str]] = {

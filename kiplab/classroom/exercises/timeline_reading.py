@@ -1,6 +1,6 @@
 """The exercises of lab 00: six questions that one timeline answers, and a request accepted."""
 
-from functools import cache
+from functools import cache, partial
 
 from ...engine.cluster import Cluster
 from ...engine.nodes import is_up
@@ -9,12 +9,11 @@ from ...plays.verdict import refused
 from ...protocol.ids import BrokerId
 from ...rows.columns import Rows
 from ...runs import run
-from ..exercise_table import LETTERS
-from .answers import PartsInOrder, Verdict, moments
+from ..exercise_table import LETTERS, Exercise
+from .answers import OfExercise, PartsInOrder, Verdict, moments
 from .committed import state_of
 from .own_runs import OwnRun
 
-PLAY = "timeline-first"
 _DEAD = BrokerId(3)
 
 
@@ -30,9 +29,12 @@ def _leader(rows: Rows, x: int) -> str:
 
 
 @cache
-def _readings(kafka: str | None) -> list[tuple[str, str]]:
-    """Each answer as the rows have it, and a tempting wrong one. None is written down here."""
-    rows = run(PLAY, kafka=kafka).rows()
+def _readings(play: str, twice: int, kafka: str | None) -> list[tuple[str, str]]:
+    """Each answer as the rows have it, and a tempting wrong one. None is written down here.
+
+    `twice` is the broker that starts again.
+    """
+    rows = run(play, kafka=kafka).rows()
     (name,) = rows.meta.partitions
     late = max(rows.messages, key=lambda m: (m.x_arrived or m.x_sent) - m.x_sent)
     pairs = [
@@ -41,25 +43,29 @@ def _readings(kafka: str | None) -> list[tuple[str, str]]:
         (str(late.x_arrived), str(late.x_sent)),
         (late.error, "INELIGIBLE_REPLICA"),
         tuple(rows.value("partition", "partition epoch", x, name) for x in (9, 8)),
-        tuple(rows.value("broker 3", "uptime", x) for x in (8, 0)),
+        tuple(rows.value(f"broker {twice}", "uptime", x) for x in (8, 0)),
     ]
     return [(_plain(right), _plain(tempting)) for right, tempting in pairs]
 
 
-check_reading = PartsInOrder(
-    read=lambda given: [_plain(part) for part in given],
-    true=lambda kafka: [right for right, _ in _readings(kafka)],
-    keys=lambda place, mine, _true, kafka: (
-        (f"{LETTERS[place]} tempting",) if mine == _readings(kafka)[place][1] else ()
-    ),
-    token=lambda kafka: run(PLAY, kafka=kafka).token,
-)
-"""Six answers, as text or numbers, about the timeline of a release."""
+@OfExercise
+def check_reading(entry: Exercise) -> PartsInOrder:
+    """Six answers, as text or numbers, about the timeline of a release."""
+    readings = partial(_readings, entry.source, entry.values["c"])
+    return PartsInOrder(
+        read=lambda given: [_plain(part) for part in given],
+        true=lambda kafka: [right for right, _ in readings(kafka)],
+        keys=lambda place, mine, _true, kafka: (
+            (f"{LETTERS[place]} tempting",) if mine == readings(kafka)[place][1] else ()
+        ),
+        solved=lambda kafka: [right.replace(" ", "_").upper() for right, _ in readings(kafka)],
+        token=lambda kafka: run(entry.source, kafka=kafka).token,
+    )
 
 
 @OwnRun
 def check_accepted(stage: Stage) -> Verdict:
-    """A run of PLAY in which a request that names broker 3, which is dead by then, is accepted."""
+    """A run in which a request that names broker 3, which is dead by then, is accepted."""
     joined = _joined(stage)
     if joined:
         return "alive" if all(is_up(cluster, _DEAD) for cluster in joined) else "dead"

@@ -4,22 +4,23 @@ unclean election, what consumers notice, and one record lost on purpose.
 
 import re
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, partial
 
 import msgspec
 
 from ...engine import consumers, events
 from ...engine.cluster import Cluster, broker
-from ...plays import grammar, runner
+from ...plays.play import Play
 from ...plays.stage import Stage
 from ...plays.verdict import lost
 from ...protocol import facts, ids
 from ...protocol.replica.broker_state import Broker, log_of, replica_of
 from ...rows.client_records import EpochRecords, acknowledged_records, missing, stretches
 from ...runs import run
-from ..exercise_table import UnfitError, exercise
+from ..exercise_table import Exercise, UnfitError, exercise
+from . import answers
 from .answers import PARTS_MAX, PartsInOrder, Verdict, WholeAnswer, is_none, letters_among, moments
-from .committed import PARTITION, state_of
+from .committed import PARTITION, played, state_of
 from .first_failing_rule import ANSWERS, rulings_of
 from .own_runs import done, own_run, token_of
 
@@ -44,10 +45,9 @@ class Vanishing(msgspec.Struct, frozen=True):
     known_mark: int
 
 
-@cache
-def vanishing() -> Vanishing:
-    """VANISHING_RUN, played: everything in it is read off the run."""
-    stage = runner.run_play(grammar.parse(VANISHING_RUN, "which offsets vanish"))
+def vanishing(play: str = VANISHING_RUN) -> Vanishing:
+    """A play, played: everything in it is read off the run."""
+    stage = played(play, "which offsets vanish")
     (lost,) = (event for event in stage.events if isinstance(event, events.CommittedLost))
     log = log_of(_node(stage.cluster, OLD), PARTITION)
     (fetched,) = (c for p, c in moments(stage) if p.statement.text == "fetch 2")
@@ -69,13 +69,18 @@ def _node(cluster: Cluster, id: ids.BrokerId) -> Broker:
     return node
 
 
-@WholeAnswer
-def check_vanishing(answer: object) -> Verdict:
-    """Which offsets of VANISHING_RUN vanish: ``"10..19"``, a range, or every one of them.
+@answers.OfExercise
+def check_vanishing(entry: Exercise) -> WholeAnswer:
+    """Which offsets of its play vanish: ``"10..19"``, a range, or every one of them.
 
     A point for the first of them, one for the last.
     """
-    named, run = _named(answer), vanishing()
+    run = vanishing(entry.source)
+    return WholeAnswer(partial(_vanished, run), lambda: f"{run.first}..{run.last}")
+
+
+def _vanished(run: Vanishing, answer: object) -> Verdict:
+    named = _named(answer)
     token = token_of(run.stage)
     if named == set(range(run.first, run.last + 1)):
         return "right", {"first": run.first, "last": run.last, "token": token}
@@ -168,10 +173,6 @@ check_what_they_notice = PartsInOrder(
 """A letter for each of CONSUMERS, in order: N, B, X or S."""
 
 
-BEGINS = "unclean-election-short"
-"""The play whose situation and rules the exercise begins with."""
-
-
 def _gone(stage: Stage) -> set[int]:
     """Every committed record that a leader did not have when it took over."""
     spans = (item for item in lost(stage) if item["partition"] == PARTITION)
@@ -199,20 +200,24 @@ def _every(parts: Iterable[EpochRecords]) -> set[int]:
     return {offset for part in parts for offset in range(part.first, part.last + 1)}
 
 
-@WholeAnswer
-def check_lose_one(answer: object) -> Verdict:
-    """A run that begins as BEGINS does, and the offset of its lost record: ``(lab, 17)``.
+@answers.OfExercise
+def check_lose_one(entry: Exercise) -> WholeAnswer:
+    """A run that begins as its play does, and the offset of its lost record: ``(lab, 17)``.
 
     A point if a record is lost that acks=all acknowledged, after an unclean election; one if no
     other record is, and every disk is whole; one for the offset. Raises UnfitError for what is no
     such pair.
     """
+    return WholeAnswer(partial(_lost_one, entry.own_play))
+
+
+def _lost_one(begins: Play, answer: object) -> Verdict:
     pair = answer if isinstance(answer, tuple | list) and len(answer) == 2 else (answer, None)
     run, offset = pair[0], _number(pair[1])
     if offset is None:
         wanted = "a run of your own and the offset that it lost, as in (lab, 17)"
         raise UnfitError(f"Not answered yet: give {wanted}.")
-    stage = own_run(run, BEGINS)
+    stage = own_run(run, begins)
     key, values = _verdict(stage, offset)
     return key, {**values, "named": offset, "token": token_of(stage)}
 

@@ -4,14 +4,15 @@ from functools import cache
 
 from ...explore.shrink.shortening import goal_of
 from ...plays.header import features_of
-from ...plays.library import load
+from ...plays.library import find, load
 from ...plays.runner import run_play
 from ...plays.stage import Stage
 from ...plays.verdict import HARM, LOSS, lost, refused, verdict
 from ...protocol.facts import BecameFollower, LeaderElected, NotProposed
 from ...protocol.features import Features, parse_features
 from ...protocol.messages import KINDS, FetchRequest
-from .answers import PartsInOrder, Verdict, is_none, sets_among
+from ..exercise_table import Exercise
+from .answers import OfExercise, PartsInOrder, Verdict, is_none, sets_among
 from .own_runs import OwnRun
 
 MOMENTS = {"R": "kafka-14139", "F": "903-late-fetch"}
@@ -23,7 +24,6 @@ DESIGNS: dict[str, Features] = {
     "from Fetch": parse_features("3.5"),
 }
 """Ways to deal with a broker that came back as another one, and the rules each is played by."""
-PRICE = "903-bump-price"
 BACK = 2
 PROPERTY = "no-committed-record-lost"
 FETCH = KINDS[FetchRequest]
@@ -50,22 +50,25 @@ def price(play: str, kafka: str = "") -> tuple[int, int, int]:
 
     Of the fetchers, those of brokers other than the one that came back.
     """
-    own = load(play)
+    own, _ = find(play)
     stage = run_play(own, parse_features(kafka) if kafka else features_of(own))
     elected = {e.partition for e in stage.events if isinstance(e, LeaderElected)}
     restarts = [e for e in stage.events if isinstance(e, BecameFollower) and e.node != BACK]
     return len(elected), len(restarts), sum(r["request"] == FETCH for r in refused(stage))
 
 
-check_bump_price = PartsInOrder(
-    read=lambda words: ["0" if is_none(word) else word for word in words],
-    true=lambda: [str(number) for number in (*price(PRICE), sum(price(PRICE, "3.5")))],
-)
-"""Four numbers about PRICE: leader epochs, restarts, refusals, and with KIP-903.
+@OfExercise
+def check_bump_price(entry: Exercise) -> PartsInOrder:
+    """Four numbers about its play: leader epochs, restarts, refusals, and with KIP-903.
 
-The partitions with a new leader epoch; the fetchers of other brokers that start over; the fetches
-that are refused; and how many of all these there are on Kafka 3.5.
-"""
+    The partitions with a new leader epoch; the fetchers of other brokers that start over; the
+    fetches that are refused; and how many of all these there are on Kafka 3.5.
+    """
+    numbers = (*price(entry.source), sum(price(entry.source, "3.5")))
+    return PartsInOrder(
+        read=lambda words: ["0" if is_none(word) else word for word in words],
+        true=lambda: [*map(str, numbers)],
+    )
 
 
 @OwnRun

@@ -13,9 +13,8 @@ from ...widgets.elements.kinds import Checkbox, Dropdown, Element, Ordered, Plot
 from ...widgets.elements.labelled import button, checkbox, column, dropdown, line, row, watch, words
 from ...widgets.elements.surface import Surface
 from ...widgets.markup import INK, LINE, SOFT, muted
-from ..attempts import check
+from ..attempts import check, own_exercise
 from ..exercise_table import LETTERS as PLACES
-from ..exercise_table import exercise
 from ..exercises.answers import BLANK
 from ..exercises.check_result import Checked
 from ..exercises.race import EVENTS, LETTERS, stage_of
@@ -31,7 +30,7 @@ class CheckPanel(QuestionPanel, ABC):
     """A question with a button that judges what is filled in; `checked` is the last verdict."""
 
     def __init__(self, id: str) -> None:
-        self.exercise = exercise(id)
+        self.exercise = own_exercise(id)
         self.checked: Checked | None = None
         self.check_button = button("Check", self.check, "Let the engine judge this answer")
         self.check_button.button_style = "primary"
@@ -107,7 +106,10 @@ class AnswerSheet(CheckPanel):
             buttons.append(button("Hand in the Lab", self.hand_in, "Judge the run of the Lab"))
         for control in (control for part in self.parts for control in part.controls):
             watch(control, "value", lambda _: self._allow())
+        style = f"white-space:pre-wrap;padding:6px 12px;color:{INK};background:{SOFT}"
+        self.notice = words(f'<div style="{style}">{escape(self.exercise.notice)}</div>')
         rows = [*(part.box for part in self.parts), row(buttons), self.result]
+        rows = [self.notice, *rows] if self.exercise.notice else rows
         self.box = Surface(column(rows, max_width=WIDTH))
         self._allow()
 
@@ -135,6 +137,9 @@ class AnswerSheet(CheckPanel):
 
     def _allow(self) -> None:
         self.check_button.disabled = {*self.answer} == {BLANK}
+
+    def _in_words(self) -> str:
+        return f"{self.exercise.notice}\n{super()._in_words()}".strip()
 
     def __repr__(self) -> str:
         answer = self.answer

@@ -132,10 +132,20 @@ def explain(id: str, part: str = "") -> HeldBack:
     names one of several. Raises ValueError for an id, or a part, that there is none of.
     """
     file = EXPLANATIONS / f"{id}{'.' * bool(part)}{part}.md"
-    back = HeldBack([id], lambda: Prose(_personal(file.read_text(encoding="utf-8"), id)))
+    back = HeldBack(
+        [id], lambda: Prose(_whose(id, part) + _personal(file.read_text(encoding="utf-8"), id))
+    )
     if not file.is_file():
         raise ValueError(f"there is no explanation {part!r} of {id}: it would be in {file.name}")
     return back
+
+
+def _whose(id: str, part: str) -> str:
+    """What to say above an explanation whose numbers are not the reader's."""
+    own = attempts.own_exercise(id)
+    if part or not own.drawn:
+        return ""
+    return f"*The numbers here are those of the text. With yours:* `{own.solution}`\n\n"
 
 
 def _personal(text: str, id: str) -> str:
