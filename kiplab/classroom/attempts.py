@@ -3,8 +3,9 @@
 The checks keep nothing; they are in `exercises/`. They return the whole feedback about an answer,
 and this file shows it little by little, attempt by attempt. Held back cells open once the question
 is answered: a prediction when it is locked in; an exercise with the right answer, or with the third
-different one, which shows which parts are wrong: then nothing is left to hold back. An instructor
-who sets KIPLAB_OPEN opens everything.
+different one, which shows which parts are wrong: then nothing is left to hold back. A class may
+say otherwise (`class_file`): points, hints and the run of a prediction never wait for that. An
+instructor who sets KIPLAB_OPEN opens everything.
 """
 
 import os
@@ -12,9 +13,9 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from . import work_on_disk
-from .exercise_table import exercise
-from .exercises.check_result import SAYS_WHICH, Checked
+from . import class_file, work_on_disk
+from .exercise_table import Exercise, exercise
+from .exercises.check_result import SAYS_WHERE, SAYS_WHICH, Checked
 
 OPEN = "KIPLAB_OPEN"
 """The variable that opens what waits for an answer."""
@@ -36,8 +37,8 @@ def check(id: str, answer: object, *, kafka: str | None = None) -> Checked:
     answer does not depend on it.
     """
     if kafka is not None:
-        return exercise(id).judge(answer, kafka).at_attempt(_so_far(id).different + 1)
-    checked = exercise(id).judge(answer)
+        return _told(id, own_exercise(id).judge(answer, kafka), _so_far(id).different + 1)
+    checked = own_exercise(id).judge(answer)
     if not checked.attempted:
         return checked
     tried = work_on_disk.Try(
@@ -45,7 +46,21 @@ def check(id: str, answer: object, *, kafka: str | None = None) -> Checked:
     )
     kept = _kept(id, tried, checked.of)
     answered(id)
-    return replace(checked.at_attempt(_so_far(id).different), kept=kept)
+    return replace(_told(id, checked, _so_far(id).different), kept=kept)
+
+
+def own_exercise(id: str) -> Exercise:
+    """The exercise `id` with this student's numbers. Raises ExerciseIdError for none."""
+    return exercise(id)
+
+
+def _told(id: str, checked: Checked, number: int) -> Checked:
+    """What is said of an answer at this attempt; while answers are shut, not which parts are wrong,
+    which a form would mark at once.
+    """
+    if _opening(id) == "shut":
+        return replace(checked.at_attempt(min(number, SAYS_WHERE)), wrong="")
+    return checked.at_attempt(number)
 
 
 def _so_far(id: str) -> work_on_disk.ExerciseWork:
@@ -85,6 +100,25 @@ def is_answered(id: str) -> bool:
     return locked or tried or bool(os.environ.get(OPEN))
 
 
+def _opening(id: str) -> class_file.Opening:
+    here = class_file.current()
+    if here is None or os.environ.get(OPEN):
+        return "earned"
+    return here.opening(id, work_on_disk.now())
+
+
+def is_open(id: str) -> bool:
+    """Whether the answer to a question is shown, with what explains it.
+
+    It needs an answer, but for an exercise that is open for everybody; and a class that has it
+    open. A prediction costs nothing to lock, and is worth most before one knows.
+    """
+    opening = _opening(id)
+    if opening == "free" and exercise(id).check:
+        return True
+    return opening != "shut" and is_answered(id)
+
+
 def when_answered(id: str, action: Callable[[], None]) -> None:
     """Call `action` with each attempt until there is an answer, and then for the last time."""
     _waiting.setdefault(id, []).append(action)
@@ -118,8 +152,11 @@ def _went_on() -> None:
 
 def awaited(id: str) -> str:
     """What to do until it is answered. Raises ExerciseIdError for an id that no lab asks."""
-    if not exercise(id).check:
+    if not exercise(id).check and not is_answered(id):
         return "This opens when you lock in your prediction, above."
+    here = class_file.current()
+    if here is not None and _opening(id) == "shut":
+        return here.shut_words(id)
     different = _so_far(id).different
     so_far = f" So far: {different}." if different else ""
     return f"This opens with the right answer, above, or with your third different one.{so_far}"

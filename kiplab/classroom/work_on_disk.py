@@ -122,11 +122,16 @@ def unwritten() -> bool:
 
 def now() -> str:
     """The time, to the second: ``"2026-01-31T23:59:59Z"``."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return stamp(datetime.now(UTC))
+
+
+def stamp(moment: datetime) -> str:
+    """A time as work files have it. As texts, too, earlier ones are less."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def seed_of(code: str, student: str) -> str:
-    """The seed of a student's numbers, from the class's code and the name, however it is written."""
+    """The seed of a student's numbers: of the class's code and the name, in any case and spacing."""
     return sha256(f"{code}\n{' '.join(student.casefold().split())}".encode()).hexdigest()[:12]
 
 

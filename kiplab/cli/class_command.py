@@ -1,8 +1,18 @@
 """`kiplab class`: what the students of a class have predicted and tried, in one place."""
 
 import argparse
+import sys
 
-from .common_options import bad_input, complain, print_found, require_ending, writing
+from .common_options import (
+    DONE,
+    CommandError,
+    bad_input,
+    complain,
+    print_found,
+    print_json,
+    require_ending,
+    writing,
+)
 
 SUFFIXES = (".html", ".json", ".csv", ".txt")
 
@@ -12,9 +22,13 @@ def add_class_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "folder",
         metavar="FOLDER",
+        nargs="?",
         help="where the students' kiplab-work.zip or .json are, renamed or in a folder each",
     )
     parser.add_argument("-o", "--out", help=f"a file instead: {' '.join(SUFFIXES)}")
+    parser.add_argument(
+        "--template", action="store_true", help="print a class.toml to edit, with comments"
+    )
     parser.add_argument("--names", action="store_true", help="show who answered what")
     parser.add_argument(
         "--theme", default="auto", metavar="NAME", help="light or dark; else a page is its reader's"
@@ -29,10 +43,18 @@ def add_class_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_class(options: argparse.Namespace) -> int:
-    """Read the folder, name what can't be read, and show the rest."""
+    """Read the folder, name what can't be read, and show the rest; or print a class's file."""
+    from ..classroom.class_file import template
     from ..classroom.together.class_work import class_work
     from ..classroom.together.handed_in import ClassFolderError
 
+    if options.template:
+        if options.json:
+            return print_json({"template": template()})
+        sys.stdout.write(template())
+        return DONE
+    if options.folder is None:
+        raise CommandError("a class needs the folder of its work, or --template for its file")
     require_ending(options.out, SUFFIXES)
     with bad_input(ClassFolderError):
         work = class_work(options.folder, names=options.names, apart_from=options.out)

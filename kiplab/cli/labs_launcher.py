@@ -9,10 +9,14 @@ import importlib.util
 import os
 import shutil
 import sys
+from collections.abc import Callable, Iterator
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 import msgspec
 
+from ..classroom import class_file
 from .jupyter_settings import IDLE_MIN, PRIVATE, jupyter_arguments, jupyter_environment, write_json
 
 FOLDER_VARIABLE = "KIPLAB_LABS"
@@ -36,10 +40,13 @@ def open_labs(name: str | None, *, browser: bool, port: int | None) -> int:
     """Copy the labs into `labs_folder()` and run JupyterLab there until it is stopped.
 
     `name` is a lab by number, subject or file name; None opens the first. Returns the exit code:
-    0 stopped by the user, 2 no such lab, 3 this machine can't open the labs.
+    0 stopped by the user, 2 no such lab or a wrong class.toml, 3 this machine can't open the labs.
     """
     try:
         return _open(name, browser, port, labs_folder())
+    except class_file.ClassFileError as problem:
+        print(f"kiplab lab: {problem}", file=sys.stderr)
+        return 2
     except LabsError as problem:
         print(f"kiplab lab: {problem}", file=sys.stderr)
         return 3
@@ -76,8 +83,26 @@ def find_lab(name: str, labs: list[str]) -> str | None:
     return None
 
 
-def copy_labs(shipped: Path, folder: Path) -> Copied:
-    """Bring `folder` up to date with `shipped` without losing anything a student wrote.
+def class_of(folder: Path) -> tuple[class_file.ClassFile | None, str]:
+    """The class that the labs in `folder` are done in, for its kernels too; and what is wrong with
+    its file, where an earlier copy or none stands in. A file in the current folder holds as well.
+
+    Raises ClassFileError for a file here that cannot be read.
+    """
+    named = os.environ.get(class_file.VARIABLE, "")
+    places = [Path(named)] if named else [folder / class_file.FILE, Path(class_file.FILE)]
+    for place in places:
+        if place.suffix == ".toml" and not class_file.is_url(named) and place.is_file():
+            os.environ[class_file.VARIABLE] = str(place.absolute())
+    found, problem = class_file.looked_up()
+    if problem and found is None and not class_file.is_url(named):
+        raise class_file.ClassFileError(problem)
+    return found, problem
+
+
+def copy_labs(shipped: Path, folder: Path, takes: Callable[[str], bool] = lambda _: True) -> Copied:
+    """Bring `folder` up to date with `shipped` without losing anything a student wrote. Of the labs
+    only those whose number the class `takes`.
 
     A missing notebook or page is copied; so removing or renaming one is how to start it afresh. One
     that is as kiplab last wrote it is replaced when the shipped one differs. Any other is left as
@@ -88,7 +113,8 @@ def copy_labs(shipped: Path, folder: Path) -> Copied:
     new: list[str] = []
     updated: list[str] = []
     kept: list[str] = []
-    for source in sorted([*shipped.glob("*.ipynb"), *shipped.glob("*.md")]):
+    labs = [path for path in shipped.glob("*.ipynb") if takes(_number(path.name))]
+    for source in sorted([*labs, *shipped.glob("*.md")]):
         name, target, digest = source.name, folder / source.name, _digest(source)
         theirs = _digest(target) if target.exists() else None
         if theirs not in (None, digest, written.get(name)):
@@ -104,8 +130,9 @@ def copy_labs(shipped: Path, folder: Path) -> Copied:
 
 
 def _open(name: str | None, browser: bool, port: int | None, folder: Path) -> int:
-    shipped = shipped_labs()
-    labs = sorted(path.name for path in shipped.glob("*.ipynb"))
+    shipped, (taken, problem) = shipped_labs(), class_of(folder)
+    takes = taken.has if taken else lambda _: True
+    labs = sorted(path.name for path in shipped.glob("*.ipynb") if takes(_number(path.name)))
     lab = labs[0] if name is None else find_lab(name, labs)
     if lab is None:
         names = "\n".join(f"  {lab.removesuffix('.ipynb')}" for lab in labs)
@@ -118,16 +145,33 @@ def _open(name: str | None, browser: bool, port: int | None, folder: Path) -> in
             f"to mend it: {sys.executable} -m pip install 'kiplab[lab]', or make setup"
         )
     try:
-        copied = copy_labs(shipped, folder)
+        copied = copy_labs(shipped, folder, takes)
         environment = jupyter_environment(folder)
     except OSError as problem:
         raise LabsError(
             f"the labs can't be copied to {folder} ({problem.strerror}); "
             f"name a folder that can be written: export {FOLDER_VARIABLE}=~/kiplab-labs"
         ) from problem
-    print(_report(copied, folder), file=sys.stderr)
+    lines = [*_of_class(taken, labs), *[problem] * bool(problem), _report(copied, folder)]
+    print("\n".join(lines), file=sys.stderr)
     os.environ.update(environment)
     return _run_jupyter(jupyter_arguments(folder, lab, browser=browser, port=port))
+
+
+def _number(lab: str) -> str:
+    return lab.partition("-")[0]
+
+
+def _of_class(taken: class_file.ClassFile | None, labs: list[str]) -> Iterator[str]:
+    """What class it is, and until when each lab is to be done."""
+    if taken is None:
+        return
+    yield f"Class: {taken.title or taken.code}"
+    until = [(taken.deadline_of(number), number) for number in map(_number, labs)]
+    for deadline, group in groupby(until, key=itemgetter(0)):
+        if deadline is not None:
+            numbers = ", ".join(number for _, number in group)
+            yield f"  lab {numbers}: until {class_file.told(deadline)}"
 
 
 def _run_jupyter(arguments: list[str]) -> int:

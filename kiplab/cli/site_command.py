@@ -1,7 +1,9 @@
 """`kiplab site`: the labs without a server, as one folder."""
 
 import argparse
+import os
 import sys
+from functools import partial
 from pathlib import Path
 
 from . import common_options
@@ -28,13 +30,27 @@ def run_site(options: argparse.Namespace) -> int:
 
     out = Path(options.out)
     with common_options.writing(out):
-        files = build_site(out, _labs(), LAB_SETTINGS, lambda step: print(step, file=sys.stderr))
+        say = partial(print, file=sys.stderr)
+        files = build_site(out, _labs(), LAB_SETTINGS, say, _beside())
     size = sum(file.stat().st_size for file in files)
     if options.json:
         return common_options.print_json({"out": str(out), "files": len(files), "bytes": size})
     print(f"{out}: {len(files)} files, {size / 1e6:.0f} MB")
     print(f"To look at it: {sys.executable} -m http.server -b 127.0.0.1 -d {out}")
     return common_options.DONE
+
+
+def _beside() -> dict[str, Path]:
+    """The file of the class that the site is for, by its name beside the notebooks."""
+    from ..classroom.class_file import FILE, VARIABLE, ClassFileError, class_from, text_of
+
+    file = Path(os.environ.get(VARIABLE) or FILE)
+    if file.suffix != ".toml" or not file.is_file():
+        return {}
+    with common_options.bad_input(ClassFileError):
+        found = class_from(text_of(file), str(file))
+    common_options.complain(f"for the class {found.title or found.code}, by {file}")
+    return {FILE: file}
 
 
 def _labs() -> Path:

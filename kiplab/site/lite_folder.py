@@ -40,9 +40,14 @@ _ICON = base64.b64decode("R0lGODlhAQABAIABAABajP///ywAAAAAAQABAAACAkQBADs=")
 
 
 def build_site(
-    out: Path, labs: Path, settings: Mapping[str, Any], say: Callable[[str], None]
+    out: Path,
+    labs: Path,
+    settings: Mapping[str, Any],
+    say: Callable[[str], None],
+    beside: Mapping[str, Path],
 ) -> list[Path]:
-    """Make `out` such a folder of the notebooks and pages in `labs`, and return its files.
+    """Make `out` such a folder of the notebooks and pages in `labs`, and return its files. Other
+    files lie `beside` them, by their names there.
 
     `settings` are JupyterLab's, by plugin; `say` is told each step. A folder that was one is
     replaced. Raises MissingPieceError, FileExistsError for a folder of something else, OSError.
@@ -55,7 +60,7 @@ def build_site(
         lite, site = Path(scratch, "lite"), Path(scratch, "site")
         say("Fetching what is not in the cache yet")
         _write_extensions(lite / "labextensions")
-        contents = _copy_labs(labs, lite / "labs")
+        contents = _copy_labs(labs, lite / "labs", beside)
         python = Path(scratch, _PYTHON)
         python.mkdir()
         lay_out(python, [name for name in pinned_wheels() if name not in FOR_THE_PAGE[1:]])
@@ -95,11 +100,13 @@ def _write_extensions(folder: Path) -> None:
                     target.write_bytes(archive.read(entry))
 
 
-def _copy_labs(labs: Path, target: Path) -> Path:
+def _copy_labs(labs: Path, target: Path, beside: Mapping[str, Path]) -> Path:
     """Notebooks and the pages that they link to; instructors have a folder of their own."""
     target.mkdir(parents=True)
     for path in (*labs.glob("*.ipynb"), *labs.glob("*.md")):
         shutil.copyfile(path, target / path.name)
+    for name, path in beside.items():
+        shutil.copyfile(path, target / name)
     return target
 
 

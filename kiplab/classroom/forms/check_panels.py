@@ -13,9 +13,8 @@ from ...widgets.elements.kinds import Checkbox, Dropdown, Element, Ordered, Plot
 from ...widgets.elements.labelled import button, checkbox, column, dropdown, line, row, watch, words
 from ...widgets.elements.surface import Surface
 from ...widgets.markup import INK, LINE, SOFT, muted
-from ..attempts import check
+from ..attempts import check, own_exercise
 from ..exercise_table import LETTERS as PLACES
-from ..exercise_table import exercise
 from ..exercises.answers import BLANK
 from ..exercises.check_result import Checked
 from ..exercises.race import EVENTS, LETTERS, stage_of
@@ -31,7 +30,7 @@ class CheckPanel(QuestionPanel, ABC):
     """A question with a button that judges what is filled in; `checked` is the last verdict."""
 
     def __init__(self, id: str) -> None:
-        self.exercise = exercise(id)
+        self.exercise = own_exercise(id)
         self.checked: Checked | None = None
         self.check_button = button("Check", self.check, "Let the engine judge this answer")
         self.check_button.button_style = "primary"
