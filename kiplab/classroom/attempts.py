@@ -55,12 +55,10 @@ def own_exercise(id: str) -> Exercise:
 
 
 def _told(id: str, checked: Checked, number: int) -> Checked:
-    """What is said of an answer at this attempt; while answers are shut, not which parts are wrong,
-    which a form would mark at once.
-    """
-    if _opening(id) == "shut":
-        return replace(checked.at_attempt(min(number, SAYS_WHERE)), wrong="")
-    return checked.at_attempt(number)
+    """What is said at this attempt: while it is shut, not which parts are wrong, even by a mark."""
+    is_shut = _opening(id) == "shut"
+    told = checked.at_attempt(min(number, SAYS_WHERE) if is_shut else number)
+    return replace(told, wrong="") if is_shut else told
 
 
 def _so_far(id: str) -> work_on_disk.ExerciseWork:
@@ -108,15 +106,12 @@ def _opening(id: str) -> class_file.Opening:
 
 
 def is_open(id: str) -> bool:
-    """Whether the answer to a question is shown, with what explains it.
-
-    It needs an answer, but for an exercise that is open for everybody; and a class that has it
-    open. A prediction costs nothing to lock, and is worth most before one knows.
+    """Whether what explains a question is shown: when it is answered, unless a class has it shut,
+    or has an exercise open for everybody. A prediction is worth most before one knows.
     """
     opening = _opening(id)
-    if opening == "free" and exercise(id).check:
-        return True
-    return opening != "shut" and is_answered(id)
+    for_all = opening == "free" and bool(exercise(id).check)
+    return for_all or (opening != "shut" and is_answered(id))
 
 
 def when_answered(id: str, action: Callable[[], None]) -> None:

@@ -12,12 +12,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
-from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 import msgspec
-from msgspec.structs import replace
 
 from ..extras import in_a_page
 from . import work_on_disk
@@ -27,7 +25,7 @@ from .work_on_disk import seed_of, stamp
 FILE, VARIABLE, COPY = "class.toml", "KIPLAB_CLASS", "kiplab-class.toml"
 """The file's name beside the notebooks; the variable; the name of the copy beside the work."""
 Answers = Literal["after-three", "after-deadline", "by-hand", "never"]
-AFTER_THREE, AFTER_DEADLINE, BY_HAND, NEVER = get_args(Answers)
+_, AFTER_DEADLINE, _, NEVER = get_args(Answers)
 Opening = Literal["earned", "free", "shut"]
 """By the student's own answers; for everybody; not yet, whatever is answered."""
 Deadline = Annotated[datetime, msgspec.Meta(tz=True)]
@@ -37,11 +35,13 @@ _LAB_OF = {entry.id: entry.lab for entry in EXERCISES}
 _LABS = tuple(dict.fromkeys(_LAB_OF.values()))
 _EXPECTED = {
     "code": 'a text, as in code = "systems-2026"',
-    "title": 'a text, as in title = "Distributed systems"',
+    "title": "a text",
     "labs": f"numbers of labs, as in labs = [4, 7]; there are {', '.join(_LABS)}",
     "answers": " or ".join(f'"{mode}"' for mode in get_args(Answers)),
-    "deadline": "date, time and offset from UTC, as in deadline = 2026-01-31T23:59:00+01:00",
-    "opened": 'labs and exercises, as in opened = [4, "epochs/fences"]; of one lab true or false',
+    "deadline": "date, time and offset from UTC, as in deadline = 2026-01-31T23:59:00+01:00; it is"
+    f' needed where answers = "{AFTER_DEADLINE}"',
+    "opened": 'labs and questions, as in opened = [4, "epochs/fences"]; of one lab true or false;'
+    f' nothing where answers = "{NEVER}"',
     "variants": "true or false",
     "lab": "a table for a lab of this class, as in [lab.04], with answers, deadline or opened",
 }
@@ -52,23 +52,23 @@ class ClassFileError(ValueError):
 
 
 class LabRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is otherwise in one lab; None is what holds for the class."""
+    """What holds in one lab; `opened` is the whole lab."""
 
-    answers: Answers | None = None
-    deadline: Deadline | None = None
-    opened: bool | None = None
+    answers: Answers
+    deadline: Deadline | None
+    opened: bool
 
 
 class ClassFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A class. No `labs` are all labs. `answers` says when explanations, right choices and which
-    parts are wrong open: as earned, after the `deadline`, when a lab or an exercise is in `opened`,
+    parts are wrong open: as earned, after the `deadline`, when a lab or a question is in `opened`,
     or not at all. With `variants` each student's exercises have numbers of their own.
     """
 
-    code: str
+    code: Annotated[str, msgspec.Meta(pattern=r"\S")]
     title: str = ""
     labs: tuple[str, ...] = ()
-    answers: Answers = AFTER_THREE
+    answers: Answers = "after-three"
     deadline: Deadline | None = None
     opened: tuple[str, ...] = ()
     variants: bool = True
@@ -78,63 +78,60 @@ class ClassFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Whether the class takes that lab."""
         return not self.labs or lab in self.labs
 
-    def answers_of(self, lab: str) -> Answers:
-        """When answers open in that lab."""
-        return self.lab.get(lab, LabRules()).answers or self.answers
-
-    def deadline_of(self, lab: str) -> datetime | None:
-        """Until when that lab is to be done."""
-        return self.lab.get(lab, LabRules()).deadline or self.deadline
+    def rules(self, lab: str) -> LabRules:
+        """What holds in that lab."""
+        return self.lab.get(lab, LabRules(self.answers, self.deadline, lab in self.opened))
 
     def is_late(self, lab: str, at: str) -> bool:
         """Whether a time, as `work_on_disk.now` says it, is after the lab's deadline."""
-        deadline = self.deadline_of(lab)
+        deadline = self.rules(lab).deadline
         return deadline is not None and at > stamp(deadline)
-
-    def is_opened(self, id: str) -> bool:
-        """Whether the instructor has opened the question, or its lab, by hand."""
-        lab = _LAB_OF[id]
-        whole = self.lab.get(lab, LabRules()).opened
-        return id in self.opened or (lab in self.opened if whole is None else whole)
 
     def opening(self, id: str, at: str) -> Opening:
         """How the answer to a question opens at that time."""
         lab = _LAB_OF.get(id)
         if lab is None or not self.has(lab):
             return "earned"
-        answers = self.answers_of(lab)
-        due = answers == AFTER_DEADLINE and self.is_late(lab, at)
-        if due or self.is_opened(id):
+        rules = self.rules(lab)
+        due = rules.answers == AFTER_DEADLINE and self.is_late(lab, at)
+        if due or rules.opened or id in self.opened:
             return "free"
-        return "earned" if answers == AFTER_THREE else "shut"
+        return "shut" if rules.answers != "after-three" else "earned"
 
     def shut_words(self, id: str) -> str:
         """What waits, and for what, while the answer to a question is shut."""
-        lab = _LAB_OF[id]
-        answers, deadline = self.answers_of(lab), self.deadline_of(lab)
-        if answers == AFTER_DEADLINE and deadline is not None:
-            return f"This opens after the deadline, {told(deadline)}. Run this cell again then."
-        if answers == NEVER:
+        rules = self.rules(_LAB_OF[id])
+        if rules.answers == AFTER_DEADLINE and rules.deadline is not None:
+            return (
+                f"This opens after the deadline: {told(rules.deadline)}. Then run this cell again."
+            )
+        if rules.answers == NEVER:
             return "This stays closed in your class. Ask your instructor."
-        again = "Then restart the kernel, and run this cell again."
-        return f"This opens when your instructor opens it. {again}"
+        return (
+            "This opens when your instructor says so. Then restart the kernel, and run this again."
+        )
+
+    def words(self, lab: str = "") -> str:
+        """What class it is, and until when that lab is to be done, or all without their own."""
+        deadline = self.rules(lab).deadline if self.has(lab) or not lab else None
+        until = f" · deadline {told(deadline)}" if deadline else ""
+        return f"{self.title or self.code}{until}"
 
     def has_begun(self, work: work_on_disk.Work) -> bool:
         """Whether an exercise of this class is answered in that work."""
         return any(self.has(_LAB_OF.get(id, "")) for id in work.exercises)
 
     def seed_for(self, work: work_on_disk.Work, student: str) -> str:
-        """The seed of that student's numbers: empty for nobody's name, and for one who has begun
-        with the numbers of the text.
+        """The seed that this student's work is to have. Nobody's name, and work that has begun with
+        the numbers of the text, have none.
         """
         own = self.variants and student and not self.has_begun(work)
-        return seed_of(self.code, student) if own else ""
+        return work.seed or (seed_of(self.code, student) if own else "")
 
 
 def told(moment: datetime) -> str:
     """A time for people: where they are, and in UTC."""
-    local, common = moment.astimezone(), moment.astimezone(UTC)
-    words = f"{common:%Y-%m-%d %H:%M} UTC"
+    local, words = moment.astimezone(), f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
     return f"{local:%Y-%m-%d %H:%M} ({words})" if local.utcoffset() else words
 
 
@@ -146,33 +143,28 @@ def current() -> ClassFile | None:
 def looked_up() -> tuple[ClassFile | None, str]:
     """The class, and in a sentence what is wrong with its file; an earlier copy may stand in."""
     named = os.environ.get(VARIABLE, "")
-    if is_url(named):
-        return _read(named, None)
-    if named and not named.endswith(".toml"):
+    if named and not (named.endswith(".toml") or is_url(named)):
         return ClassFile(named), ""
-    path = Path(named or FILE)
-    with suppress(OSError):
-        status = path.stat()
-        return _read(str(path.absolute()), (status.st_mtime_ns, status.st_size))
-    return _read(str(path.absolute()), None) if named else (None, "")
+    file = Path(named or FILE)
+    as_of = file.stat().st_mtime_ns if file.is_file() else 0
+    where = named if is_url(named) else str(file.absolute())
+    return _read(where, as_of) if named or as_of else (None, "")
 
 
-def is_url(named: str) -> bool:
-    return bool(re.match(r"https?://", named))
+def is_url(where: str) -> bool:
+    return where.startswith(("https://", "http://"))
 
 
 @lru_cache(maxsize=8)
-def _read(where: str, _as_of: object) -> tuple[ClassFile | None, str]:
+def _read(where: str, _as_of: int) -> tuple[ClassFile | None, str]:
     """Read once for all questions: a file until it changes, an address once in a kernel."""
-    copy = work_on_disk.work_file().with_name(COPY)
-    head = f"# A copy of {where}\n"
+    copy, head = work_on_disk.work_file().with_name(COPY), f"# A copy of {where}\n"
     try:
         text = text_of(where)
         found = class_from(text, where)
     except ClassFileError as problem:
         with suppress(OSError, ClassFileError):
-            kept = copy.read_text("utf-8")
-            if kept.startswith(head):
+            if (kept := copy.read_text("utf-8")).startswith(head):
                 return class_from(kept, str(copy)), f"{problem}. What holds is the copy in {copy}."
         return None, f"{problem}. Until then answers open as without a class."
     if os.environ.get(VARIABLE):
@@ -181,34 +173,24 @@ def _read(where: str, _as_of: object) -> tuple[ClassFile | None, str]:
     return found, ""
 
 
-def text_of(where: str | Path) -> str:
+def text_of(where: str) -> str:
     """The text of a file, by path or URL. Raises ClassFileError where it cannot be had."""
     try:
-        content = _fetched(where) if isinstance(where, str) and is_url(where) else None
-        return (Path(where).read_bytes() if content is None else content).decode()
-    except UnicodeDecodeError:
-        raise ClassFileError(f"{where} is no text in UTF-8; a class's file is TOML") from None
+        return (_fetched(where) if is_url(where) else Path(where).read_bytes()).decode()
     except (OSError, ValueError) as problem:
-        why = getattr(problem, "strerror", None) or getattr(problem, "reason", None) or problem
-        raise ClassFileError(f"{where} cannot be had: {why}; look at {VARIABLE}") from None
+        why = getattr(problem, "strerror", None) or getattr(problem, "reason", problem)
+        raise ClassFileError(f"{where} cannot be had ({why}); look at {VARIABLE}") from None
 
 
 def _fetched(url: str) -> bytes:
     if in_a_page():
         from pyodide.http import open_url
 
-        text: str = open_url(url).read()
-        return text.encode()
+        return str(open_url(url).read()).encode()
     from urllib.request import urlopen
 
     with urlopen(url, timeout=FETCH_S) as answer:
-        content: bytes = answer.read(SIZE_MAX)
-        return content
-
-
-def template() -> str:
-    """A file to edit, with a comment on each field."""
-    return files(__package__).joinpath("class_template.toml").read_text("utf-8")
+        return bytes(answer.read(SIZE_MAX))
 
 
 # --- reading it -----------------------------------------------------------------------------------
@@ -216,19 +198,22 @@ def template() -> str:
 
 def class_from(text: str, file: str) -> ClassFile:
     """The class that a TOML text describes. Raises ClassFileError, which calls it `file`."""
+    name = lab = ""
     try:
         fields = tomllib.loads(text)
+        for name in ("labs", "opened"):
+            if isinstance(fields.get(name), list):
+                fields[name] = [*map(_number, fields[name])]
+        tables, name = fields.pop("lab", {}), "lab"
+        found = msgspec.convert(fields, ClassFile)
+        for key in tables:
+            whole = msgspec.structs.asdict(found.rules(lab := _number(key)))
+            found.lab[lab] = msgspec.convert({**whole, **tables[key]}, LabRules)
     except tomllib.TOMLDecodeError as problem:
         raise ClassFileError(f"{file}: {problem}; a class's file is TOML") from None
-    tables = fields.get("lab", {})
-    if not isinstance(tables, dict):
-        raise _wrong(file, text, "lab", "")
-    rules = {_number(n): _converted(file, text, t, LabRules, n) for n, t in tables.items()}
-    plain = {**fields, "lab": {}}
-    for name in ("labs", "opened"):
-        if isinstance(fields.get(name), list):
-            plain[name] = [_number(value) for value in fields[name]]
-    found: ClassFile = replace(_converted(file, text, plain, ClassFile, ""), lab=rules)
+    except (msgspec.ValidationError, TypeError) as problem:
+        said = re.search(r"(?:field `|at `\$\.)(\w+)", str(problem))
+        raise _wrong(file, text, said[1] if said else name, lab) from None
     for name, lab in _mistakes(found):
         raise _wrong(file, text, name, lab)
     return found
@@ -236,62 +221,30 @@ def class_from(text: str, file: str) -> ClassFile:
 
 def _number(lab: object) -> str:
     """The number of a lab with its two digits; anything else as it is."""
-    text = str(lab)
-    return text.zfill(2) if text.isdecimal() else text
-
-
-def _converted(file: str, text: str, fields: Any, kind: type[Any], lab: str) -> Any:
-    try:
-        return msgspec.convert(fields, kind)
-    except msgspec.ValidationError as problem:
-        said = re.search(r"field `(\w+)`|at `\$\.(\w+)", str(problem))
-        raise _wrong(file, text, said[1] or said[2] if said else "lab", lab) from None
+    return str(lab).zfill(2) if str(lab).isdecimal() else str(lab)
 
 
 def _mistakes(found: ClassFile) -> Iterator[tuple[str, str]]:
     """(field, lab) of each value that has the right form and cannot be meant; no lab is the top."""
-    if not found.code.strip():
-        yield "code", ""
     if not {*found.labs} <= {*_LABS}:
         yield "labs", ""
     if not {*found.opened} <= {*_LABS, *_LAB_OF}:
         yield "opened", ""
-    for lab in found.lab:
-        if lab not in _LABS or not found.has(lab):
-            yield "lab", lab
+    yield from (("lab", lab) for lab in found.lab if lab not in _LABS or not found.has(lab))
     for id, lab in _LAB_OF.items():
-        own = lab if lab in found.lab else ""
-        answers = found.answers_of(lab)
-        if found.has(lab) and answers == AFTER_DEADLINE and found.deadline_of(lab) is None:
+        rules, own = found.rules(lab), lab if lab in found.lab else ""
+        if rules.answers == AFTER_DEADLINE and found.has(lab) and rules.deadline is None:
             yield "deadline", own
-        if found.has(lab) and answers == NEVER and found.is_opened(id):
+        if rules.answers == NEVER and found.has(lab) and (rules.opened or id in found.opened):
             yield "opened", own
 
 
 def _wrong(file: str, text: str, name: str, lab: str) -> ClassFileError:
-    """The sentence about a field, at the top or of a lab."""
-    head = f"[lab.{lab}] " if lab else ""
-    line = _line_of(text, name, lab)
-    where = f"{file}, line {line}" if line else file
+    """The sentence about a field, at the top or of a lab, with its line where only one has it."""
+    begins = r"\s*\[?lab\b" if name == "lab" else rf"\s*{name}\s*="
+    lines = [n for n, line in enumerate(text.splitlines(), 1) if re.match(begins, line)]
+    where = f"{file}, line {lines[0]}: " if len(lines) == 1 else f"{file}: "
     if name not in _EXPECTED:
-        return ClassFileError(f"{where}: {head}{name} is no field; expected {', '.join(_EXPECTED)}")
-    more = "" if name not in _WHY else f" ({_WHY[name]})"
-    return ClassFileError(f"{where}: {head}{name}: expected {_EXPECTED[name]}{more}")
-
-
-_WHY = {
-    "deadline": f'answers = "{AFTER_DEADLINE}" needs one',
-    "opened": f'nothing where answers = "{NEVER}"',
-}
-
-
-def _line_of(text: str, name: str, lab: str) -> int:
-    """The number of the line of a field or a table; 0 for one that is not there."""
-    table = ""
-    for number, line in enumerate(text.splitlines(), 1):
-        if header := re.match(r"\s*\[\s*lab\s*\.\s*[\"']?(\w+)", line):
-            table = header[1]
-        here = table == lab or _number(table) == _number(lab) != ""
-        if here and (re.match(rf"\s*{name}\s*=", line) or (header and name == "lab")):
-            return number
-    return 0
+        return ClassFileError(f"{where}there is no {name}; expected {', '.join(_EXPECTED)}")
+    of_lab = f" of lab {lab}" if lab else ""
+    return ClassFileError(f"{where}{name}{of_lab}: expected {_EXPECTED[name]}")

@@ -131,7 +131,7 @@ def stamp(moment: datetime) -> str:
 
 
 def seed_of(code: str, student: str) -> str:
-    """The seed of a student's numbers: of the class's code and the name, in any case and spacing."""
+    """The seed of a student's numbers, from the class's code and the name, in any writing of it."""
     return sha256(f"{code}\n{' '.join(student.casefold().split())}".encode()).hexdigest()[:12]
 
 

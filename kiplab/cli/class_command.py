@@ -1,18 +1,10 @@
 """`kiplab class`: what the students of a class have predicted and tried, in one place."""
 
 import argparse
-import sys
+from importlib.resources import files
 
-from .common_options import (
-    DONE,
-    CommandError,
-    bad_input,
-    complain,
-    print_found,
-    print_json,
-    require_ending,
-    writing,
-)
+from .. import classroom
+from . import common_options as common
 
 SUFFIXES = (".html", ".json", ".csv", ".txt")
 
@@ -26,9 +18,7 @@ def add_class_options(parser: argparse.ArgumentParser) -> None:
         help="where the students' kiplab-work.zip or .json are, renamed or in a folder each",
     )
     parser.add_argument("-o", "--out", help=f"a file instead: {' '.join(SUFFIXES)}")
-    parser.add_argument(
-        "--template", action="store_true", help="print a class.toml to edit, with comments"
-    )
+    parser.add_argument("--template", action="store_true", help="print a class.toml to edit")
     parser.add_argument("--names", action="store_true", help="show who answered what")
     parser.add_argument(
         "--theme", default="auto", metavar="NAME", help="light or dark; else a page is its reader's"
@@ -43,24 +33,24 @@ def add_class_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_class(options: argparse.Namespace) -> int:
-    """Read the folder, name what can't be read, and show the rest; or print a class's file."""
-    from ..classroom.class_file import template
+    """Read the folder, name what can't be read, and show the rest; or print the class's file."""
     from ..classroom.together.class_work import class_work
     from ..classroom.together.handed_in import ClassFolderError
 
     if options.template:
+        text = files(classroom).joinpath("class_template.toml").read_text("utf-8")
         if options.json:
-            return print_json({"template": template()})
-        sys.stdout.write(template())
-        return DONE
+            return common.print_json({"template": text})
+        print(text, end="")
+        return common.DONE
     if options.folder is None:
-        raise CommandError("a class needs the folder of its work, or --template for its file")
-    require_ending(options.out, SUFFIXES)
-    with bad_input(ClassFolderError):
+        raise common.CommandError("name the folder of the class's work, or ask for --template")
+    common.require_ending(options.out, SUFFIXES)
+    with common.bad_input(ClassFolderError):
         work = class_work(options.folder, names=options.names, apart_from=options.out)
     for left in work.left_out:
-        complain(f"not counted: {left.file}: {left.why}")
+        common.complain(f"not counted: {left.file}: {left.why}")
     if options.out is not None:
-        with writing(options.out):
+        with common.writing(options.out):
             work.write(options.out, theme=options.theme)
-    return print_found(work, options)
+    return common.print_found(work, options)

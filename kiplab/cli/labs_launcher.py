@@ -9,9 +9,7 @@ import importlib.util
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator
-from itertools import groupby
-from operator import itemgetter
+from collections.abc import Container
 from pathlib import Path
 
 import msgspec
@@ -44,9 +42,6 @@ def open_labs(name: str | None, *, browser: bool, port: int | None) -> int:
     """
     try:
         return _open(name, browser, port, labs_folder())
-    except class_file.ClassFileError as problem:
-        print(f"kiplab lab: {problem}", file=sys.stderr)
-        return 2
     except LabsError as problem:
         print(f"kiplab lab: {problem}", file=sys.stderr)
         return 3
@@ -84,25 +79,17 @@ def find_lab(name: str, labs: list[str]) -> str | None:
 
 
 def class_of(folder: Path) -> tuple[class_file.ClassFile | None, str]:
-    """The class that the labs in `folder` are done in, for its kernels too; and what is wrong with
-    its file, where an earlier copy or none stands in. A file in the current folder holds as well.
-
-    Raises ClassFileError for a file here that cannot be read.
-    """
-    named = os.environ.get(class_file.VARIABLE, "")
-    places = [Path(named)] if named else [folder / class_file.FILE, Path(class_file.FILE)]
-    for place in places:
-        if place.suffix == ".toml" and not class_file.is_url(named) and place.is_file():
-            os.environ[class_file.VARIABLE] = str(place.absolute())
-    found, problem = class_file.looked_up()
-    if problem and found is None and not class_file.is_url(named):
-        raise class_file.ClassFileError(problem)
-    return found, problem
+    """The class whose file is here or in `folder`, also for kernels; and what is wrong with it."""
+    places = (place / class_file.FILE for place in (folder, Path()))
+    found = next((str(place) for place in places if place.is_file()), "")
+    named = os.environ.get(class_file.VARIABLE) or found
+    if named.endswith(".toml") and not class_file.is_url(named):
+        os.environ[class_file.VARIABLE] = str(Path(named).absolute())
+    return class_file.looked_up()
 
 
-def copy_labs(shipped: Path, folder: Path, takes: Callable[[str], bool] = lambda _: True) -> Copied:
-    """Bring `folder` up to date with `shipped` without losing anything a student wrote. Of the labs
-    only those whose number the class `takes`.
+def copy_labs(shipped: Path, folder: Path, leave_out: Container[str] = ()) -> Copied:
+    """Bring `folder` up to date with `shipped` without losing anything a student wrote.
 
     A missing notebook or page is copied; so removing or renaming one is how to start it afresh. One
     that is as kiplab last wrote it is replaced when the shipped one differs. Any other is left as
@@ -113,9 +100,10 @@ def copy_labs(shipped: Path, folder: Path, takes: Callable[[str], bool] = lambda
     new: list[str] = []
     updated: list[str] = []
     kept: list[str] = []
-    labs = [path for path in shipped.glob("*.ipynb") if takes(_number(path.name))]
-    for source in sorted([*labs, *shipped.glob("*.md")]):
+    for source in sorted([*shipped.glob("*.ipynb"), *shipped.glob("*.md")]):
         name, target, digest = source.name, folder / source.name, _digest(source)
+        if name in leave_out:
+            continue
         theirs = _digest(target) if target.exists() else None
         if theirs not in (None, digest, written.get(name)):
             if digest != written.get(name):
@@ -130,9 +118,13 @@ def copy_labs(shipped: Path, folder: Path, takes: Callable[[str], bool] = lambda
 
 
 def _open(name: str | None, browser: bool, port: int | None, folder: Path) -> int:
-    shipped, (taken, problem) = shipped_labs(), class_of(folder)
-    takes = taken.has if taken else lambda _: True
-    labs = sorted(path.name for path in shipped.glob("*.ipynb") if takes(_number(path.name)))
+    shipped = shipped_labs()
+    taken, wrong = class_of(folder)
+    if wrong and taken is None and not class_file.is_url(os.environ[class_file.VARIABLE]):
+        print(f"kiplab lab: {wrong}", file=sys.stderr)
+        return 2
+    every = sorted(path.name for path in shipped.glob("*.ipynb"))
+    labs = [lab for lab in every if taken is None or taken.has(lab.partition("-")[0])]
     lab = labs[0] if name is None else find_lab(name, labs)
     if lab is None:
         names = "\n".join(f"  {lab.removesuffix('.ipynb')}" for lab in labs)
@@ -145,33 +137,17 @@ def _open(name: str | None, browser: bool, port: int | None, folder: Path) -> in
             f"to mend it: {sys.executable} -m pip install 'kiplab[lab]', or make setup"
         )
     try:
-        copied = copy_labs(shipped, folder, takes)
+        copied = copy_labs(shipped, folder, {*every} - {*labs})
         environment = jupyter_environment(folder)
     except OSError as problem:
         raise LabsError(
             f"the labs can't be copied to {folder} ({problem.strerror}); "
             f"name a folder that can be written: export {FOLDER_VARIABLE}=~/kiplab-labs"
         ) from problem
-    lines = [*_of_class(taken, labs), *[problem] * bool(problem), _report(copied, folder)]
-    print("\n".join(lines), file=sys.stderr)
+    of_class = taken.words() if taken else ""
+    print(*filter(None, [of_class, wrong, _report(copied, folder)]), sep="\n", file=sys.stderr)
     os.environ.update(environment)
     return _run_jupyter(jupyter_arguments(folder, lab, browser=browser, port=port))
-
-
-def _number(lab: str) -> str:
-    return lab.partition("-")[0]
-
-
-def _of_class(taken: class_file.ClassFile | None, labs: list[str]) -> Iterator[str]:
-    """What class it is, and until when each lab is to be done."""
-    if taken is None:
-        return
-    yield f"Class: {taken.title or taken.code}"
-    until = [(taken.deadline_of(number), number) for number in map(_number, labs)]
-    for deadline, group in groupby(until, key=itemgetter(0)):
-        if deadline is not None:
-            numbers = ", ".join(number for _, number in group)
-            yield f"  lab {numbers}: until {class_file.told(deadline)}"
 
 
 def _run_jupyter(arguments: list[str]) -> int:

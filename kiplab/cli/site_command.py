@@ -1,7 +1,6 @@
 """`kiplab site`: the labs without a server, as one folder."""
 
 import argparse
-import os
 import sys
 from functools import partial
 from pathlib import Path
@@ -17,7 +16,8 @@ def add_site_options(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "Any web server can serve the folder, at any address, and a page of it asks for nothing"
         " outside. What it is made of comes from the registries that pip and npm are set to, is"
-        " checked by its hash, and is kept in the cache folder for the next time."
+        " checked by its hash, and is kept in the cache folder for the next time. A class.toml in"
+        " the current folder goes along: then the site is for that class."
     )
 
 
@@ -31,26 +31,13 @@ def run_site(options: argparse.Namespace) -> int:
     out = Path(options.out)
     with common_options.writing(out):
         say = partial(print, file=sys.stderr)
-        files = build_site(out, _labs(), LAB_SETTINGS, say, _beside())
+        files = build_site(out, _labs(), LAB_SETTINGS, say, *Path().glob("class.toml"))
     size = sum(file.stat().st_size for file in files)
     if options.json:
         return common_options.print_json({"out": str(out), "files": len(files), "bytes": size})
     print(f"{out}: {len(files)} files, {size / 1e6:.0f} MB")
     print(f"To look at it: {sys.executable} -m http.server -b 127.0.0.1 -d {out}")
     return common_options.DONE
-
-
-def _beside() -> dict[str, Path]:
-    """The file of the class that the site is for, by its name beside the notebooks."""
-    from ..classroom.class_file import FILE, VARIABLE, ClassFileError, class_from, text_of
-
-    file = Path(os.environ.get(VARIABLE) or FILE)
-    if file.suffix != ".toml" or not file.is_file():
-        return {}
-    with common_options.bad_input(ClassFileError):
-        found = class_from(text_of(file), str(file))
-    common_options.complain(f"for the class {found.title or found.code}, by {file}")
-    return {FILE: file}
 
 
 def _labs() -> Path:

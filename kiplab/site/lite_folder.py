@@ -14,7 +14,7 @@ import shutil
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from string import Template
@@ -40,14 +40,10 @@ _ICON = base64.b64decode("R0lGODlhAQABAIABAABajP///ywAAAAAAQABAAACAkQBADs=")
 
 
 def build_site(
-    out: Path,
-    labs: Path,
-    settings: Mapping[str, Any],
-    say: Callable[[str], None],
-    beside: Mapping[str, Path],
+    out: Path, labs: Path, settings: Mapping[str, Any], say: Callable[[str], None], *beside: Path
 ) -> list[Path]:
-    """Make `out` such a folder of the notebooks and pages in `labs`, and return its files. Other
-    files lie `beside` them, by their names there.
+    """Make `out` such a folder of the notebooks and pages in `labs`, with the files `beside` them,
+    and return its files.
 
     `settings` are JupyterLab's, by plugin; `say` is told each step. A folder that was one is
     replaced. Raises MissingPieceError, FileExistsError for a folder of something else, OSError.
@@ -100,13 +96,11 @@ def _write_extensions(folder: Path) -> None:
                     target.write_bytes(archive.read(entry))
 
 
-def _copy_labs(labs: Path, target: Path, beside: Mapping[str, Path]) -> Path:
+def _copy_labs(labs: Path, target: Path, beside: Sequence[Path]) -> Path:
     """Notebooks and the pages that they link to; instructors have a folder of their own."""
     target.mkdir(parents=True)
-    for path in (*labs.glob("*.ipynb"), *labs.glob("*.md")):
+    for path in (*labs.glob("*.ipynb"), *labs.glob("*.md"), *beside):
         shutil.copyfile(path, target / path.name)
-    for name, path in beside.items():
-        shutil.copyfile(path, target / name)
     return target
 
 

@@ -108,7 +108,7 @@ def _made(folder: Path) -> Path:
     from kiplab.cli.jupyter_settings import LAB_SETTINGS
     from kiplab.site.lite_folder import build_site
 
-    build_site(folder, HERE / "labs", LAB_SETTINGS, lambda _: None, {})
+    build_site(folder, HERE / "labs", LAB_SETTINGS, lambda _: None)
     return folder
 
 

@@ -119,7 +119,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The folder."""
     built = os.environ.get("KIPLAB_SITE") or str(tmp_path_factory.mktemp("site") / "site")
     if not os.path.exists(built):
-        build_site(Path(built), ROOT / "labs", LAB_SETTINGS, print, {})
+        build_site(Path(built), ROOT / "labs", LAB_SETTINGS, print)
     return built
 
 

@@ -42,7 +42,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], dict[str,
         if name not in known:
             with pytest.MonkeyPatch.context() as patch:
                 patch.chdir(home)
-                found = build_site(Path("any", name), LABS, LAB_SETTINGS, lambda _: None, {})
+                found = build_site(Path("any", name), LABS, LAB_SETTINGS, lambda _: None)
             there = home / "any" / name
             known[name] = {f.relative_to(there).as_posix(): f.read_bytes() for f in found}
         return known[name]

@@ -56,20 +56,15 @@ class HeldBack:
     """Something that a cell shows once a question, or each of several, is answered.
 
     The cell fills itself in as soon as it is. A page that was loaded again cannot do that: it says,
-    run this cell. What `explains` an answer, or belongs to an exercise, may wait for more in a
-    class (`attempts.is_open`); what comes after a prediction is its run, and does not.
+    run this cell. What follows a prediction is its run, unless it `explains`: no class holds it.
     """
 
+    explains = False
+
     def __init__(
-        self,
-        ids: Sequence[str],
-        make: Callable[[], object],
-        *,
-        may_be_panel: bool = False,
-        explains: bool = False,
+        self, ids: Sequence[str], make: Callable[[], object], *, may_be_panel: bool = False
     ) -> None:
         self.ids, self._make, self._may_be_panel = ids, make, may_be_panel
-        self._explains = explains
         for id in ids:
             attempts.awaited(id)
 
@@ -92,8 +87,8 @@ class HeldBack:
         return [id for id in self.ids if not self._is_open(id)]
 
     def _is_open(self, id: str) -> bool:
-        is_run = not (self._explains or exercise(id).check)
-        return attempts.is_answered(id) if is_run else attempts.is_open(id)
+        waits_more = self.explains or exercise(id).check
+        return attempts.is_open(id) if waits_more else attempts.is_answered(id)
 
     def __repr__(self) -> str:
         return repr(self.shown)
@@ -143,9 +138,8 @@ def explain(id: str, part: str = "") -> HeldBack:
     names one of several. Raises ValueError for an id, or a part, that there is none of.
     """
     file = EXPLANATIONS / f"{id}{'.' * bool(part)}{part}.md"
-    back = HeldBack(
-        [id], lambda: Prose(_personal(file.read_text(encoding="utf-8"), id)), explains=True
-    )
+    back = HeldBack([id], lambda: Prose(_personal(file.read_text(encoding="utf-8"), id)))
+    back.explains = True
     if not file.is_file():
         raise ValueError(f"there is no explanation {part!r} of {id}: it would be in {file.name}")
     return back

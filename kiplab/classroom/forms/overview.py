@@ -4,8 +4,6 @@ import base64
 import io
 import zipfile
 from collections.abc import Iterator
-from contextlib import suppress
-from datetime import datetime
 from html import escape
 from itertools import groupby
 from operator import itemgetter
@@ -14,7 +12,7 @@ from textwrap import shorten
 
 import msgspec
 
-from ...widgets.markup import INK, LINE, MUTED, note
+from ...widgets.markup import INK, LINE, MUTED, muted, note
 from ...widgets.still_fallback import GAP, RUN
 from .. import attempts, class_file, work_on_disk
 from ..exercise_table import EXERCISES, WRITTEN, Exercise
@@ -51,7 +49,6 @@ class Stations(prediction.LivePanel):
             "Make or break": (makes.id,),
             "Exit ticket": (ticket.id,),
         }
-        own_name.join_class()
         self.lab, self.name = lab, own_name.NameForm()
         super().__init__(*[self.name.column] * (class_file.current() is not None))
 
@@ -73,21 +70,28 @@ class Stations(prediction.LivePanel):
 
     def html(self) -> str:
         """The strip: a link to each station; in a class what it is, and until when."""
-        done = self.done
+        done, (said, problem) = self.done, self._class
         ahead = next((heading for heading in done if not done[heading]), "")
         stations = "".join(_station(heading, done[heading], heading == ahead) for heading in done)
         return (
             '<nav aria-label="stations of this lab"><ol style="display:flex;flex-wrap:wrap;gap:4px'
             f' 18px;list-style:none;margin:4px 0;padding:0">{stations}</ol></nav>'
-            f"{own_name.class_lines(self.lab)}"
+            f"{muted(said)}{note(problem, alarm=True)}"
         )
+
+    @property
+    def _class(self) -> tuple[str, str]:
+        """What class it is, until when this lab is to be done, who does it; what is wrong there."""
+        here, problem = class_file.looked_up()
+        if here is None:
+            return "", problem
+        student = work_on_disk.read().student
+        return " · ".join(filter(None, [here.words(self.lab), student])), problem
 
     def __repr__(self) -> str:
         strip = " · ".join(f"{'✓' if done else '○'} {name}" for name, done in self.done.items())
-        here, problem = class_file.looked_up()
-        asks = here is not None and work_on_disk.read().student is None
-        asked = own_name.IN_WORDS if asks else ""
-        return "\n".join(filter(None, [strip, own_name.class_words(self.lab), asked, problem]))
+        asks = self._class[0] and work_on_disk.read().student is None
+        return "\n".join(filter(None, [strip, *self._class, own_name.IN_WORDS if asks else ""]))
 
 
 def _station(heading: str, done: bool, is_next: bool) -> str:
@@ -116,7 +120,6 @@ class MyWork(prediction.LivePanel):
     """
 
     def __init__(self, problem: str = "") -> None:
-        own_name.join_class()
         self.name, self.problem = own_name.NameForm(), problem
         self._read()
         super().__init__(self.name.column)
@@ -148,26 +151,23 @@ class MyWork(prediction.LivePanel):
     @property
     def rows(self) -> list[tuple[str, str, str]]:
         """The lines, but one for a lab in which nothing is answered yet, if the class takes it."""
-        shown: list[tuple[str, str, str]] = []
+        shown, taken = list[tuple[str, str, str]](), class_file.current()
         for lab, lines in groupby(self.lines, key=itemgetter(0)):
             here = list(lines)
             if any(so_far != self._nothing for _, _, so_far in here):
                 shown += here
-            elif self._asks(lab):
+            elif taken is None or taken.has(lab):
                 shown.append((lab, f"{len(here)} questions", self._nothing))
         return shown
-
-    def _asks(self, lab: str) -> bool:
-        here = class_file.current()
-        return here is None or here.has(lab)
 
     @property
     def notes(self) -> list[str]:
         """The class, the last attempt, where the file lies, and what else is worth knowing."""
-        times = [self.last_attempt] * bool(self.last_attempt)
-        notes = [f"Your last attempt: {time}." for time in times]
-        if here := class_file.current():
-            notes.insert(0, f"Class: {here.title or here.code}.")
+        here = class_file.current()
+        notes = [f"Class: {here.words()}."] if here else []
+        times = (tried.at for kept in self.work.exercises.values() for tried in kept.tries)
+        if latest := max(times, default=""):
+            notes.append(f"Your last attempt: {latest[:16].replace('T', ' ')} UTC.")
         if self.archive or self.left_out:
             notes.append(f"{'The file is' if self.alarm else 'It is kept in'} {self.file}.")
         elif not (self.alarm or work_on_disk.unwritten()):
@@ -183,15 +183,6 @@ class MyWork(prediction.LivePanel):
         for path in work_on_disk.damaged_files():
             notes.append(f"{path.name} is earlier work that could not be read. It is unchanged.")
         return notes
-
-    @property
-    def last_attempt(self) -> str:
-        """When an exercise was last tried; empty where nobody knows."""
-        tries = [tried.at for kept in self.work.exercises.values() for tried in kept.tries]
-        latest = max(tries, default="")
-        with suppress(ValueError):
-            return class_file.told(datetime.fromisoformat(latest))
-        return ""
 
     @property
     def href(self) -> str:

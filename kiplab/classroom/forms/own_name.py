@@ -1,9 +1,7 @@
 """The name, asked once: a form of `my_work()`, and of a lab's stations in a class."""
 
-from contextlib import suppress
-
 from ...widgets.elements.labelled import button, column, line, row, words
-from ...widgets.markup import muted, note
+from ...widgets.markup import note
 from .. import attempts, class_file, work_on_disk
 from .prediction import WIDTH
 
@@ -32,16 +30,18 @@ class NameForm:
         self.said = words()
         self.column = column([], max_width=WIDTH)
         self._again = False
+        # One who gave a name before there was a class joins it now.
+        if student := work_on_disk.read().student:
+            keep_name(student)
         self.renew()
 
     def renew(self) -> None:
         """Show what is to be asked now."""
         work = work_on_disk.read()
-        asks = work.student is None or (self._again and not is_settled(work))
-        offered = [] if asks or is_settled(work) else [row([self.change_button])]
-        asked = [row([self.line, self.keep_button])]
-        parts = [*(asked if asks else offered), *[self.said] * bool(self.said.value)]
-        self.column.children = tuple(parts)
+        is_asked = work.student is None or self._again
+        controls = [self.line, self.keep_button] if is_asked else [self.change_button]
+        parts = [] if is_settled(work) else [row(controls)]
+        self.column.children = (*parts, *[self.said] * bool(self.said.value))
 
     def _change(self) -> None:
         self.line.value, self._again = work_on_disk.read().student or "", True
@@ -63,44 +63,18 @@ def is_settled(work: work_on_disk.Work) -> bool:
 
 
 def keep_name(student: str) -> str:
-    """Keep the name, and the seed of its numbers in a class; returns what stands in the way."""
-    work, name = work_on_disk.read(), " ".join(student.split())[:NAME_MAX]
-    if name == work.student:
+    """Keep the name, and in a class the seed of its numbers; returns what stands in the way."""
+    work, here = work_on_disk.read(), class_file.current()
+    name = " ".join(student.split())[:NAME_MAX]
+    seed = here.seed_for(work, name) if here else work.seed
+    if (name, seed) == (work.student, work.seed):
         return ""
-    if is_settled(work):
-        return (
-            f"Your name stays “{work.student}”: you have answered exercises under it. Tell your"
-            " instructor if it is wrong."
-        )
-    here = class_file.current()
+    if name != work.student and is_settled(work):
+        why = "you have answered exercises under it. If it is wrong, tell your instructor."
+        return f"Your name stays “{work.student}”: {why}"
     try:
-        work_on_disk.introduce(name, here.seed_for(work, name) if here else "")
+        work_on_disk.introduce(name, seed)
     except OSError as problem:
         return f"It cannot be {work_on_disk.nowhere(problem)}. {work_on_disk.remedy()}"
     attempts.answered(_EVENT)
     return ""
-
-
-def join_class() -> None:
-    """Keep the seed of one who gave a name before there was a class."""
-    work, here = work_on_disk.read(), class_file.current()
-    if here and work.student and not work.seed and (seed := here.seed_for(work, work.student)):
-        with suppress(OSError):
-            work_on_disk.introduce(work.student, seed)
-
-
-def class_words(lab: str = "") -> str:
-    """The class, its student, and until when a lab is to be done; empty without a class."""
-    here = class_file.current()
-    if here is None:
-        return ""
-    deadline = here.deadline_of(lab) if here.has(lab) else None
-    until = f"deadline {class_file.told(deadline)}" if deadline else ""
-    student = work_on_disk.read().student or ""
-    return " · ".join(filter(None, [here.title or here.code, until, student]))
-
-
-def class_lines(lab: str = "") -> str:
-    """The same as HTML, and what is wrong with the class's file."""
-    said, (_, problem) = class_words(lab), class_file.looked_up()
-    return (muted(said) if said else "") + note(problem, alarm=True)

@@ -1,0 +1,165 @@
+"""`class.toml`: where it is found, what is read, and one sentence for each mistake."""
+
+import re
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from kiplab.classroom import class_file
+from kiplab.classroom.class_file import ClassFileError, class_from
+from kiplab.cli import labs_launcher
+from tests.classroom.conftest import MakeClass
+from tests.conftest import Command
+
+WHOLE = """
+code = "c"
+title = "Systems"
+labs = [0, "04"]
+answers = "after-deadline"
+deadline = 2026-01-31T23:59:00+01:00
+opened = [0, "kafka-14139/window"]
+variants = false
+[lab.4]
+answers = "by-hand"
+opened = false
+"""
+MISTAKES = [
+    ("code = ", "c.toml: Invalid value .at line 1, column 8"),
+    ('title = "t"', "c.toml: code: expected a text, as in code ="),
+    ('code = " "', "c.toml, line 1: code: expected a text"),
+    ('code = "c"\nlabs = 4', "line 2: labs: expected numbers of labs, as in labs = [4, 7]; there"),
+    ('code = "c"\nlabs = [4, 12]', "line 2: labs: expected numbers of labs"),
+    ('code = "c"\nanswers = "later"', 'line 2: answers: expected "after-three" or "after-d'),
+    ('code = "c"\ndeadline = 2026-01-31T23:59:00', "line 2: deadline: expected date, time and off"),
+    ('code = "c"\ndeadline = 2026-01-31', "line 2: deadline: expected date, time and offset"),
+    ('code = "c"\nanswers = "after-deadline"', "deadline: expected date, time .* needed where"),
+    ('code = "c"\nopened = ["none/such"]', "line 2: opened: expected labs and questions"),
+    ('code = "c"\nanswers = "never"\nopened = [0]', "line 3: opened: .* nothing where answers"),
+    ('code = "c"\nvariants = "yes"', "line 2: variants: expected true or false"),
+    ('code = "c"\nanwsers = "never"', "line 2: there is no anwsers; expected code, title, labs"),
+    ('code = "c"\nlab = 4', "line 2: lab: expected a table for a lab of this class"),
+    ('code = "c"\n[lab]\n04 = 1', "lab of lab 04: expected a table"),
+    ('code = "c"\n[lab.12]', "line 2: lab of lab 12: expected a table for a lab of this class"),
+    ('code = "c"\nlabs = [0]\n[lab.4]', "lab of lab 04: expected a table"),
+    ('code = "c"\n[lab.04]\nopened = [4]', "line 3: opened of lab 04: expected .* true or false"),
+    ('code = "c"\n[lab.04]\nanswers = "after-deadline"', "deadline of lab 04: expected date"),
+]  # fmt: skip
+
+
+def test_all_that_can_be_said_is_read() -> None:
+    found = class_from(WHOLE, "c.toml")
+    assert (found.code, found.title, found.labs) == ("c", "Systems", ("00", "04"))
+    assert found.variants is False
+    assert (found.has("04"), found.has("05")) == (True, False)
+    assert (found.rules("00").answers, found.rules("00").opened) == ("after-deadline", True)
+    assert (found.rules("04").answers, found.rules("04").opened) == ("by-hand", False)
+    assert found.rules("04").deadline == found.deadline
+    assert "2026-01-31 22:59 UTC" in found.words()
+
+
+@pytest.mark.parametrize(("text", "said"), MISTAKES)
+def test_a_mistake_is_one_sentence_with_file_line_and_what_was_expected(
+    text: str, said: str
+) -> None:
+    with pytest.raises(ClassFileError, match=said.replace("[", r"\[")):
+        class_from(text, "c.toml")
+
+
+def test_the_template_names_every_field_and_can_be_read(command: Command) -> None:
+    code, out, _ = command("class", "--template")
+    assert code == 0
+    assert class_from(out, "template").title == "Distributed systems"
+    whole = class_from(re.sub(r"(?m)^# (\w+ = |\[)", r"\1", out), "template")
+    assert all(getattr(whole, name) for name in whole.__struct_fields__)
+    assert command("class")[0] == 2
+
+
+def test_the_variable_is_a_code_a_path_or_else_the_file_is_beside_the_notebooks(
+    make_class: MakeClass, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert class_file.looked_up() == (None, "")
+    path = make_class('title = "By path"')
+    assert class_file.looked_up()[0] == class_file.ClassFile("c", "By path")
+    monkeypatch.delenv("KIPLAB_CLASS")
+    assert class_file.current() == class_file.ClassFile("c", "By path")
+    monkeypatch.setenv("KIPLAB_CLASS", "systems-2026")
+    assert class_file.current() == class_file.ClassFile("systems-2026")
+    path.unlink()
+    monkeypatch.setenv("KIPLAB_CLASS", "other.toml")
+    found, said = class_file.looked_up()
+    assert found is None
+    assert "other.toml cannot be had (No such file or directory)" in said
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[tuple[str, Path, Callable[[], None]]]:
+    """Its address, the folder that it serves, and what stops it."""
+    served = tmp_path / "served"
+    served.mkdir()
+    handler = type("Quiet", (SimpleHTTPRequestHandler,), {"log_message": lambda *_: None})
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, directory=str(served))) as http:
+        threading.Thread(target=http.serve_forever).start()
+        yield f"http://127.0.0.1:{http.server_port}/class.toml", served, http.server_close
+        http.shutdown()
+
+
+def test_an_address_is_asked_once_and_its_copy_holds_without_a_network(
+    server: tuple[str, Path, Callable[[], None]], work_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, served, stop = server
+    monkeypatch.setenv("KIPLAB_CLASS", url)
+    found, said = class_file.looked_up()
+    assert found is None
+    assert f"{url} cannot be had (File not found)" in said
+    (served / "class.toml").write_text('code = "first"')
+    class_file._read.cache_clear()  # what a kernel does that starts
+    assert class_file.looked_up() == (class_file.ClassFile("first"), "")
+    (served / "class.toml").write_text('code = "second"')
+    assert class_file.current() == class_file.ClassFile("first")
+    stop()
+    class_file._read.cache_clear()
+    found, said = class_file.looked_up()
+    assert found == class_file.ClassFile("first")
+    assert f"What holds is the copy in {work_file.with_name('kiplab-class.toml')}." in said
+    monkeypatch.setenv("KIPLAB_CLASS", url.replace("class", "another"))
+    assert class_file.current() is None, "the copy is of another class"
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The folder into which `kiplab lab` copies here; it starts no server."""
+    monkeypatch.setenv(labs_launcher.FOLDER_VARIABLE, str(tmp_path / "labs"))
+    monkeypatch.setattr(labs_launcher, "_run_jupyter", lambda _: 0)
+    monkeypatch.setattr(labs_launcher, "jupyter_environment", lambda _: {})
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "labs"
+
+
+def test_kiplab_lab_copies_only_the_labs_of_the_class_and_says_until_when(
+    started: Path, make_class: MakeClass, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_class('title = "Systems"', "labs = [0, 4]", "deadline = 2026-01-31T23:59:00+01:00")
+    monkeypatch.delenv("KIPLAB_CLASS")  # it is in the current folder
+    code, _, err = command("lab", "--no-browser")
+    assert code == 0
+    assert "Systems · deadline 2026-01-31 22:59 UTC" in err.replace(" (", " ").replace("+", " ")
+    assert [path.name[:2] for path in sorted(started.glob("*.ipynb"))] == ["00", "04"]
+    code, _, err = command("lab", "05", "--no-browser")
+    assert code == 2
+    assert "04-kafka-14139" in err
+    assert "06-" not in err
+
+
+def test_kiplab_lab_does_not_begin_with_a_wrong_file(
+    started: Path, make_class: MakeClass, command: Command
+) -> None:
+    make_class("labs = [77]")
+    code, _, err = command("lab", "--no-browser")
+    assert code == 2
+    assert "class.toml, line 2: labs: expected numbers of labs" in err
+    assert not started.exists()
