@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from . import class_file, work_on_disk
 from .exercise_table import Exercise, exercise
-from .exercises.check_result import SAYS_WHERE, SAYS_WHICH, Checked
+from .exercises.check_result import SAYS_WHICH, Checked
 
 OPEN = "KIPLAB_OPEN"
 """The variable that opens what waits for an answer."""
@@ -37,7 +37,8 @@ def check(id: str, answer: object, *, kafka: str | None = None) -> Checked:
     answer does not depend on it.
     """
     if kafka is not None:
-        return _told(id, own_exercise(id).judge(answer, kafka), _so_far(id).different + 1)
+        experiment = own_exercise(id).judge(answer, kafka)
+        return experiment.at_attempt(_so_far(id).different + 1, is_shut=_is_shut(id))
     checked = own_exercise(id).judge(answer)
     if not checked.attempted:
         return checked
@@ -46,19 +47,13 @@ def check(id: str, answer: object, *, kafka: str | None = None) -> Checked:
     )
     kept = _kept(id, tried, checked.of)
     answered(id)
-    return replace(_told(id, checked, _so_far(id).different), kept=kept)
+    told = checked.at_attempt(_so_far(id).different, is_shut=_is_shut(id))
+    return replace(told, kept=kept)
 
 
 def own_exercise(id: str) -> Exercise:
     """The exercise `id` with this student's numbers. Raises ExerciseIdError for none."""
     return exercise(id)
-
-
-def _told(id: str, checked: Checked, number: int) -> Checked:
-    """What is said at this attempt: while it is shut, not which parts are wrong, even by a mark."""
-    is_shut = _opening(id) == "shut"
-    told = checked.at_attempt(min(number, SAYS_WHERE) if is_shut else number)
-    return replace(told, wrong="") if is_shut else told
 
 
 def _so_far(id: str) -> work_on_disk.ExerciseWork:
@@ -105,13 +100,17 @@ def _opening(id: str) -> class_file.Opening:
     return here.opening(id, work_on_disk.now())
 
 
+def _is_shut(id: str) -> bool:
+    return _opening(id) == "shut"
+
+
 def is_open(id: str) -> bool:
     """Whether what explains a question is shown: when it is answered, unless a class has it shut,
     or has an exercise open for everybody. A prediction is worth most before one knows.
     """
-    opening = _opening(id)
-    for_all = opening == "free" and bool(exercise(id).check)
-    return for_all or (opening != "shut" and is_answered(id))
+    if _opening(id) == "free" and exercise(id).check:
+        return True
+    return not _is_shut(id) and is_answered(id)
 
 
 def when_answered(id: str, action: Callable[[], None]) -> None:
@@ -150,7 +149,7 @@ def awaited(id: str) -> str:
     if not exercise(id).check and not is_answered(id):
         return "This opens when you lock in your prediction, above."
     here = class_file.current()
-    if here is not None and _opening(id) == "shut":
+    if here is not None and _is_shut(id):
         return here.shut_words(id)
     different = _so_far(id).different
     so_far = f" So far: {different}." if different else ""

@@ -23,14 +23,12 @@ from .exercise_table import EXERCISES
 from .work_on_disk import seed_of, stamp
 
 FILE, VARIABLE, COPY = "class.toml", "KIPLAB_CLASS", "kiplab-class.toml"
-"""The file's name beside the notebooks; the variable; the name of the copy beside the work."""
 Answers = Literal["after-three", "after-deadline", "by-hand", "never"]
 _, AFTER_DEADLINE, _, NEVER = get_args(Answers)
 Opening = Literal["earned", "free", "shut"]
 """By the student's own answers; for everybody; not yet, whatever is answered."""
 Deadline = Annotated[datetime, msgspec.Meta(tz=True)]
-FETCH_S, SIZE_MAX = 5, 100_000
-"""Seconds that a server has to answer, and bytes that a file may have."""
+_FETCH_S, _SIZE_MAX = 5, 100_000
 _LAB_OF = {entry.id: entry.lab for entry in EXERCISES}
 _LABS = tuple(dict.fromkeys(_LAB_OF.values()))
 _EXPECTED = {
@@ -52,7 +50,7 @@ class ClassFileError(ValueError):
 
 
 class LabRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What holds in one lab; `opened` is the whole lab."""
+    """What holds in one lab; `opened` means all of it."""
 
     answers: Answers
     deadline: Deadline | None
@@ -122,9 +120,7 @@ class ClassFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return any(self.has(_LAB_OF.get(id, "")) for id in work.exercises)
 
     def seed_for(self, work: work_on_disk.Work, student: str) -> str:
-        """The seed that this student's work is to have. Nobody's name, and work that has begun with
-        the numbers of the text, have none.
-        """
+        """The seed for that name: one that is there stays, and who has begun without has none."""
         own = self.variants and student and not self.has_begun(work)
         return work.seed or (seed_of(self.code, student) if own else "")
 
@@ -189,8 +185,8 @@ def _fetched(url: str) -> bytes:
         return str(open_url(url).read()).encode()
     from urllib.request import urlopen
 
-    with urlopen(url, timeout=FETCH_S) as answer:
-        return bytes(answer.read(SIZE_MAX))
+    with urlopen(url, timeout=_FETCH_S) as answer:
+        return bytes(answer.read(_SIZE_MAX))
 
 
 # --- reading it -----------------------------------------------------------------------------------

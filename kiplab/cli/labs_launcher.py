@@ -144,7 +144,7 @@ def _open(name: str | None, browser: bool, port: int | None, folder: Path) -> in
             f"the labs can't be copied to {folder} ({problem.strerror}); "
             f"name a folder that can be written: export {FOLDER_VARIABLE}=~/kiplab-labs"
         ) from problem
-    of_class = taken.words() if taken else ""
+    of_class = f"Class: {taken.words()}" if taken else ""
     print(*filter(None, [of_class, wrong, _report(copied, folder)]), sep="\n", file=sys.stderr)
     os.environ.update(environment)
     return _run_jupyter(jupyter_arguments(folder, lab, browser=browser, port=port))

@@ -28,7 +28,7 @@ answers = "by-hand"
 opened = false
 """
 MISTAKES = [
-    ("code = ", "c.toml: Invalid value .at line 1, column 8"),
+    ("code = x", "c.toml: Invalid value .at line 1, column 8"),
     ('title = "t"', "c.toml: code: expected a text, as in code ="),
     ('code = " "', "c.toml, line 1: code: expected a text"),
     ('code = "c"\nlabs = 4', "line 2: labs: expected numbers of labs, as in labs = [4, 7]; there"),

@@ -81,12 +81,9 @@ class Stations(prediction.LivePanel):
 
     @property
     def _class(self) -> tuple[str, str]:
-        """What class it is, until when this lab is to be done, who does it; what is wrong there."""
-        here, problem = class_file.looked_up()
-        if here is None:
-            return "", problem
-        student = work_on_disk.read().student
-        return " · ".join(filter(None, [here.words(self.lab), student])), problem
+        """What class it is, until when this lab is to be done, and who does it; what is wrong."""
+        (here, problem), student = class_file.looked_up(), work_on_disk.read().student
+        return " · ".join(filter(None, [here.words(self.lab), student])) if here else "", problem
 
     def __repr__(self) -> str:
         strip = " · ".join(f"{'✓' if done else '○'} {name}" for name, done in self.done.items())
@@ -115,11 +112,9 @@ def stations(lab: str) -> Stations:
 
 
 class MyWork(prediction.LivePanel):
-    """The work as it is now: whose it is, a table, and a button to download it. `problem` is what
-    stood in the way of keeping a name.
-    """
+    """The work as it is now: whose it is, a table, and a button to download it."""
 
-    def __init__(self, problem: str = "") -> None:
+    def __init__(self, problem: str) -> None:
         self.name, self.problem = own_name.NameForm(), problem
         self._read()
         super().__init__(self.name.column)
@@ -230,8 +225,7 @@ class MyWork(prediction.LivePanel):
         return (
             f'<div class="kiplab-my-work" style="max-width:840px;color:{INK};line-height:1.4">'
             f"{style}{alarm}<table>"
-            "<caption style='text-align:left;font-weight:600'>"
-            f"My work{whose}</caption>"
+            f"<caption style='text-align:left;font-weight:600'>My work{whose}</caption>"
             f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
             f'{self._button()}<div style="color:{MUTED};font-size:13px">{notes}</div></div>'
         )
@@ -252,7 +246,7 @@ def my_work(student: str | None = None) -> MyWork:
     The download is a zip of the work file and of the notebooks beside it, as they were last saved,
     without their outputs. Labs that nobody has begun stay behind.
     """
-    return MyWork("" if student is None else own_name.keep_name(student))
+    return MyWork(own_name.keep_name(student))
 
 
 def packed(work_file: Path) -> tuple[bytes, tuple[str, ...]]:

@@ -9,18 +9,11 @@ ASKED = "Your name or number, for your instructor (may stay empty)"
 IN_WORDS = f'{ASKED}: kiplab.my_work(student="...")'
 NAME_MAX = 100
 """So many characters of a name are kept."""
-_NEW_NUMBERS = (
-    "Kept. Your exercises have numbers of their own now: cells below that you have run already show"
-    " those of others. Run them again."
-)
-_EVENT = "student"
-"""What is answered when a name is kept; no question has this id."""
+_NEW_NUMBERS = "Kept. Your exercises have numbers of their own now: run their cells again."
 
 
 class NameForm:
-    """`column` asks for the name while nobody has; later a button offers to correct it, until an
-    exercise of the class is answered: then the name may have made its numbers.
-    """
+    """`column` asks for the name once; then a button offers to correct it, while one may."""
 
     def __init__(self) -> None:
         self.line = line(ASKED, "")
@@ -28,11 +21,9 @@ class NameForm:
         self.keep_button = button("Keep", self._keep, "Keep this name with your work")
         self.change_button = button("Change my name", self._change, "Correct what was written")
         self.said = words()
-        self.column = column([], max_width=WIDTH)
-        self._again = False
+        self.column, self._again = column([], max_width=WIDTH), False
         # One who gave a name before there was a class joins it now.
-        if student := work_on_disk.read().student:
-            keep_name(student)
+        keep_name(work_on_disk.read().student)
         self.renew()
 
     def renew(self) -> None:
@@ -40,7 +31,7 @@ class NameForm:
         work = work_on_disk.read()
         is_asked = work.student is None or self._again
         controls = [self.line, self.keep_button] if is_asked else [self.change_button]
-        parts = [] if is_settled(work) else [row(controls)]
+        parts = [] if is_settled(work) else [row(controls, padding="0 0 6px")]
         self.column.children = (*parts, *[self.said] * bool(self.said.value))
 
     def _change(self) -> None:
@@ -48,11 +39,9 @@ class NameForm:
         self.renew()
 
     def _keep(self) -> None:
-        before = work_on_disk.read().seed
-        problem = keep_name(self.line.value)
-        self._again = bool(problem)
+        before, problem = work_on_disk.read().seed, keep_name(self.line.value)
         new = "" if work_on_disk.read().seed == before else _NEW_NUMBERS
-        self.said.value = note(problem or new, alarm=bool(problem))
+        self.said.value, self._again = note(problem or new, alarm=bool(problem)), bool(problem)
         self.renew()
 
 
@@ -62,19 +51,18 @@ def is_settled(work: work_on_disk.Work) -> bool:
     return here is not None and work.student is not None and here.has_begun(work)
 
 
-def keep_name(student: str) -> str:
+def keep_name(student: str | None) -> str:
     """Keep the name, and in a class the seed of its numbers; returns what stands in the way."""
     work, here = work_on_disk.read(), class_file.current()
-    name = " ".join(student.split())[:NAME_MAX]
+    name = " ".join((student or "").split())[:NAME_MAX]
     seed = here.seed_for(work, name) if here else work.seed
-    if (name, seed) == (work.student, work.seed):
+    if student is None or (name, seed) == (work.student, work.seed):
         return ""
     if name != work.student and is_settled(work):
-        why = "you have answered exercises under it. If it is wrong, tell your instructor."
-        return f"Your name stays “{work.student}”: {why}"
+        return f"Your name stays “{work.student}”: you have answered exercises under it."
     try:
         work_on_disk.introduce(name, seed)
     except OSError as problem:
         return f"It cannot be {work_on_disk.nowhere(problem)}. {work_on_disk.remedy()}"
-    attempts.answered(_EVENT)
+    attempts.answered("")
     return ""

@@ -44,8 +44,7 @@ class LivePanel(QuestionPanel, ABC):
 
     def __init__(self, *above: kinds.Element) -> None:
         self.words = labelled.words(self.html())
-        parts = labelled.column([*above, self.words])
-        self.box = surface.Surface(parts if above else self.words)
+        self.box = surface.Surface(labelled.column([*above, self.words]))
         self._kept: Any = None
         attempts.follow(type(self).__name__, self.renew)
 

@@ -61,9 +61,7 @@ class WhatIfPrediction(Prediction):
         self.outcome.value = f"{tables}{first_html}{fold if first else escape(others)}"
 
     def _said(self) -> list[str]:
-        """The idea behind a wrong answer, why the right one is right, and the ideas of others; what
-        that waits for in a class.
-        """
+        """The idea behind a wrong answer, why the right one is right, others' ideas; if open."""
         if not attempts.is_open(self.id):
             return [attempts.awaited(self.id)]
         ideas = {WAYS[way]: idea for way, idea in self.change.ideas.items()}
