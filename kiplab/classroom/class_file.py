@@ -1,6 +1,6 @@
 """The instructor's file of a class: which labs, until when, and when answers open.
 
-`KIPLAB_CLASS` names it by path or URL, or is the class's code alone; else it is `class.toml` beside
+`KIPLAB_CLASS` names it by path or URL, or is the class's code alone; else it is class.toml beside
 the notebooks. Of what a variable names a copy is kept beside the work, for when it cannot be had.
 Without a class, and with a file that cannot be read, everything opens as a student earns it.
 """
@@ -100,9 +100,8 @@ class ClassFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """What waits, and for what, while the answer to a question is shut."""
         rules = self.rules(_LAB_OF[id])
         if rules.answers == AFTER_DEADLINE and rules.deadline is not None:
-            return (
-                f"This opens after the deadline: {told(rules.deadline)}. Then run this cell again."
-            )
+            until = time_words(rules.deadline)
+            return f"This opens after the deadline: {until}. Then run this cell again."
         if rules.answers == NEVER:
             return "This stays closed in your class. Ask your instructor."
         return (
@@ -112,7 +111,7 @@ class ClassFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def words(self, lab: str = "") -> str:
         """What class it is, and until when that lab is to be done, or all without their own."""
         deadline = self.rules(lab).deadline if self.has(lab) or not lab else None
-        until = f" · deadline {told(deadline)}" if deadline else ""
+        until = f" · deadline {time_words(deadline)}" if deadline else ""
         return f"{self.title or self.code}{until}"
 
     def has_begun(self, work: work_on_disk.Work) -> bool:
@@ -125,7 +124,7 @@ class ClassFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return work.seed or (seed_of(self.code, student) if own else "")
 
 
-def told(moment: datetime) -> str:
+def time_words(moment: datetime) -> str:
     """A time for people: where they are, and in UTC."""
     local, words = moment.astimezone(), f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
     return f"{local:%Y-%m-%d %H:%M} ({words})" if local.utcoffset() else words

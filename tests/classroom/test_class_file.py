@@ -1,4 +1,4 @@
-"""`class.toml`: where it is found, what is read, and one sentence for each mistake."""
+"""class.toml: where it is found, what is read, and one sentence for each mistake."""
 
 import re
 import threading

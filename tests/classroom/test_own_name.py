@@ -16,8 +16,8 @@ ASKS, OFFERS, NOTHING = ["text", "Keep"], ["Change my name"], list[str]()
 
 def shown(panel: MyWork | Stations) -> list[str]:
     """What there is to fill in and to press."""
-    parts = panel.box.root.everything()
-    return ["text" if isinstance(p, Text) else p.description for p in parts if isinstance(p, Text | Button)]  # fmt: skip
+    controls = [part for part in panel.box.root.everything() if isinstance(part, Text | Button)]
+    return ["text" if isinstance(part, Text) else part.description for part in controls]
 
 
 def fill_in(form: NameForm, name: str) -> None:
@@ -69,7 +69,7 @@ def test_in_a_class_stations_ask_and_its_numbers_stay_those_of_the_first_name(
     fill_in(strip.name, "Ana")
     seed = work_on_disk.seed_of("c", "Ana")
     assert work_on_disk.read().seed == seed
-    assert "Your exercises have numbers of their own now" in strip.name.said.value
+    assert "Your exercises have numbers of their own now" in strip.name.state.value
     assert strip.words.value.count("Ana") == 1
     assert kiplab.my_work(student="Anna").work.student == "Anna"
     kiplab.check("isr/schedules", "ABCD")
@@ -109,7 +109,7 @@ def test_where_nothing_can_be_written_it_says_so_and_asks_on(
     monkeypatch.setenv("KIPLAB_WORK", str(tmp_path / "file" / "work.json"))
     mine = kiplab.my_work()
     fill_in(mine.name, "Anna")
-    assert "It cannot be kept in" in mine.name.said.value
+    assert "It cannot be kept in" in mine.name.state.value
     assert shown(mine) == ASKS
     assert "It cannot be kept in" in repr(kiplab.my_work(student="Anna"))
 

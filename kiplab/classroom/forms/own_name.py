@@ -20,7 +20,7 @@ class NameForm:
         self.line.layout.max_width = "640px"
         self.keep_button = button("Keep", self._keep, "Keep this name with your work")
         self.change_button = button("Change my name", self._change, "Correct what was written")
-        self.said = words()
+        self.state = words()
         self.column, self._again = column([], max_width=WIDTH), False
         # One who gave a name before there was a class joins it now.
         keep_name(work_on_disk.read().student)
@@ -32,7 +32,7 @@ class NameForm:
         is_asked = work.student is None or self._again
         controls = [self.line, self.keep_button] if is_asked else [self.change_button]
         parts = [] if is_settled(work) else [row(controls, padding="0 0 6px")]
-        self.column.children = (*parts, *[self.said] * bool(self.said.value))
+        self.column.children = (*parts, *[self.state] * bool(self.state.value))
 
     def _change(self) -> None:
         self.line.value, self._again = work_on_disk.read().student or "", True
@@ -41,7 +41,7 @@ class NameForm:
     def _keep(self) -> None:
         before, problem = work_on_disk.read().seed, keep_name(self.line.value)
         new = "" if work_on_disk.read().seed == before else _NEW_NUMBERS
-        self.said.value, self._again = note(problem or new, alarm=bool(problem)), bool(problem)
+        self.state.value, self._again = note(problem or new, alarm=bool(problem)), bool(problem)
         self.renew()
 
 
