@@ -34,13 +34,14 @@ _LABS = tuple(dict.fromkeys(_LAB_OF.values()))
 _EXPECTED = {
     "code": 'a text, as in code = "systems-2026"',
     "title": "a text",
-    "labs": f"numbers of labs, as in labs = [4, 7]; there are {', '.join(_LABS)}",
+    "labs": f'numbers of labs, as in labs = ["04", "07"]; there are {", ".join(_LABS)}',
     "answers": " or ".join(f'"{mode}"' for mode in get_args(Answers)),
     "deadline": "date, time and offset from UTC, as in deadline = 2026-01-31T23:59:00+01:00; it is"
     f' needed where answers = "{AFTER_DEADLINE}"',
-    "opened": 'labs and questions, as in opened = [4, "epochs/fences"]; of one lab true or false;'
+    "opened": 'labs and questions, as in opened = ["04", "epochs/fences"]; of a lab true or false;'
     f' nothing where answers = "{NEVER}"',
     "variants": "true or false",
+    **dict.fromkeys(("address", "hub", "site"), "a whole address, as in https://example.org/labs"),
     "lab": "a table for a lab of this class, as in [lab.04], with answers, deadline or opened",
 }
 
@@ -60,7 +61,8 @@ class LabRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class ClassFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A class. No `labs` are all labs. `answers` says when explanations, right choices and which
     parts are wrong open: as earned, after the `deadline`, when a lab or a question is in `opened`,
-    or not at all. With `variants` each student's exercises have numbers of their own.
+    or not at all. With `variants` each student's exercises have numbers of their own. The addresses
+    are of its repository, JupyterHub and site, for the page that it is handed out with.
     """
 
     code: Annotated[str, msgspec.Meta(pattern=r"\S")]
@@ -71,6 +73,9 @@ class ClassFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     opened: tuple[str, ...] = ()
     variants: bool = True
     lab: dict[str, LabRules] = {}
+    address: str = ""
+    hub: str = ""
+    site: str = ""
 
     def has(self, lab: str) -> bool:
         """Whether the class takes that lab."""
@@ -135,15 +140,18 @@ def current() -> ClassFile | None:
     return looked_up()[0]
 
 
-def looked_up() -> tuple[ClassFile | None, str]:
-    """The class, and in a sentence what is wrong with its file; an earlier copy may stand in."""
+def looked_up(folder: Path | None = None) -> tuple[ClassFile | None, str]:
+    """The class of the notebooks here, or in that folder, and in a sentence what is wrong with its
+    file; then an earlier copy may stand in.
+    """
     named = os.environ.get(VARIABLE, "")
     if named and not (named.endswith(".toml") or is_url(named)):
         return ClassFile(named), ""
-    file = Path(named or FILE)
+    here = Path(folder or "").absolute()
+    file = here / (named or FILE)
     as_of = file.stat().st_mtime_ns if file.is_file() else 0
-    where = named if is_url(named) else str(file.absolute())
-    return _read(where, as_of) if named or as_of else (None, "")
+    where = named if is_url(named) else str(file)
+    return _read(where, as_of, here / work_on_disk.work_file()) if named or as_of else (None, "")
 
 
 def is_url(where: str) -> bool:
@@ -151,9 +159,9 @@ def is_url(where: str) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _read(where: str, _as_of: int) -> tuple[ClassFile | None, str]:
+def _read(where: str, _as_of: int, work: Path) -> tuple[ClassFile | None, str]:
     """Read once for all questions: a file until it changes, an address once in a kernel."""
-    copy, head = work_on_disk.work_file().with_name(COPY), f"# A copy of {where}\n"
+    copy, head = work.with_name(COPY), f"# A copy of {where}\n"
     try:
         text = text_of(where)
         found = class_from(text, where)

@@ -79,13 +79,11 @@ def find_lab(name: str, labs: list[str]) -> str | None:
 
 
 def class_of(folder: Path) -> tuple[class_file.ClassFile | None, str]:
-    """The class whose file is here or in `folder`, also for kernels; and what is wrong with it."""
-    places = (place / class_file.FILE for place in (folder, Path()))
-    found = next((str(place) for place in places if place.is_file()), "")
-    named = os.environ.get(class_file.VARIABLE) or found
-    if named.endswith(".toml") and not class_file.is_url(named):
-        os.environ[class_file.VARIABLE] = str(Path(named).absolute())
-    return class_file.looked_up()
+    """The class whose file is here or in `folder`, for kernels too, and what is wrong with that."""
+    file = Path(os.environ.get(class_file.VARIABLE) or class_file.FILE)
+    if file.suffix == ".toml" and file.is_file():
+        os.environ[class_file.VARIABLE] = str(file.absolute())
+    return class_file.looked_up(folder)
 
 
 def copy_labs(shipped: Path, folder: Path, leave_out: Container[str] = ()) -> Copied:
@@ -120,7 +118,7 @@ def copy_labs(shipped: Path, folder: Path, leave_out: Container[str] = ()) -> Co
 def _open(name: str | None, browser: bool, port: int | None, folder: Path) -> int:
     shipped = shipped_labs()
     taken, wrong = class_of(folder)
-    if wrong and taken is None and not class_file.is_url(os.environ[class_file.VARIABLE]):
+    if wrong and taken is None and not class_file.is_url(os.environ.get(class_file.VARIABLE, "")):
         print(f"kiplab lab: {wrong}", file=sys.stderr)
         return 2
     every = sorted(path.name for path in shipped.glob("*.ipynb"))

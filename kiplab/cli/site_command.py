@@ -2,7 +2,6 @@
 
 import argparse
 import sys
-from functools import partial
 from pathlib import Path
 
 from . import common_options
@@ -16,8 +15,7 @@ def add_site_options(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "Any web server can serve the folder, at any address, and a page of it asks for nothing"
         " outside. What it is made of comes from the registries that pip and npm are set to, is"
-        " checked by its hash, and is kept in the cache folder for the next time. A class.toml in"
-        " the current folder goes along: then the site is for that class."
+        " checked by its hash, and is kept in the cache folder for the next time."
     )
 
 
@@ -30,8 +28,7 @@ def run_site(options: argparse.Namespace) -> int:
 
     out = Path(options.out)
     with common_options.writing(out):
-        say = partial(print, file=sys.stderr)
-        files = build_site(out, _labs(), LAB_SETTINGS, say, *Path().glob("class.toml"))
+        files = build_site(out, _labs(), LAB_SETTINGS, lambda step: print(step, file=sys.stderr))
     size = sum(file.stat().st_size for file in files)
     if options.json:
         return common_options.print_json({"out": str(out), "files": len(files), "bytes": size})

@@ -14,7 +14,7 @@ import shutil
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from html import escape
 from pathlib import Path
 from string import Template
@@ -40,10 +40,9 @@ _ICON = base64.b64decode("R0lGODlhAQABAIABAABajP///ywAAAAAAQABAAACAkQBADs=")
 
 
 def build_site(
-    out: Path, labs: Path, settings: Mapping[str, Any], say: Callable[[str], None], *beside: Path
+    out: Path, labs: Path, settings: Mapping[str, Any], say: Callable[[str], None]
 ) -> list[Path]:
-    """Make `out` such a folder of the notebooks and pages in `labs`, with the files `beside` them,
-    and return its files.
+    """Make `out` such a folder of the notebooks and pages in `labs`, and return its files.
 
     `settings` are JupyterLab's, by plugin; `say` is told each step. A folder that was one is
     replaced. Raises MissingPieceError, FileExistsError for a folder of something else, OSError.
@@ -56,7 +55,7 @@ def build_site(
         lite, site = Path(scratch, "lite"), Path(scratch, "site")
         say("Fetching what is not in the cache yet")
         _write_extensions(lite / "labextensions")
-        contents = _copy_labs(labs, lite / "labs", beside)
+        contents = _copy_labs(labs, lite / "labs")
         python = Path(scratch, _PYTHON)
         python.mkdir()
         lay_out(python, [name for name in pinned_wheels() if name not in FOR_THE_PAGE[1:]])
@@ -96,10 +95,10 @@ def _write_extensions(folder: Path) -> None:
                     target.write_bytes(archive.read(entry))
 
 
-def _copy_labs(labs: Path, target: Path, beside: Sequence[Path]) -> Path:
+def _copy_labs(labs: Path, target: Path) -> Path:
     """Notebooks and the pages that they link to; instructors have a folder of their own."""
     target.mkdir(parents=True)
-    for path in (*labs.glob("*.ipynb"), *labs.glob("*.md"), *beside):
+    for path in (*labs.glob("*.ipynb"), *labs.glob("*.md")):
         shutil.copyfile(path, target / path.name)
     return target
 

@@ -1,20 +1,19 @@
 """A class: what opens in each mode, before a deadline and after it; points and hints never wait."""
 
+import json
 import re
 from pathlib import Path
 
-import msgspec
 import pytest
 
 import kiplab
 from kiplab.classroom import after, class_file, explain, what_if, work_on_disk
 from kiplab.classroom.exercise_table import WAYS, exercise
-from kiplab.classroom.forms.held_back import Awaits
+from kiplab.classroom.forms.held_back import Awaits, HeldBack
 from tests.classroom.conftest import DUE, OVER, MakeClass
 
 PREDICTION, EXERCISE = "epochs/slow-request", "epochs/fences"
 WRONG, RIGHT = ("BPPL", "PPPL", "LPPL"), "BLPL"
-HELD = {"opened by hand": 'answers = "by-hand"\nopened = ["02"]'}
 TABLE = """
 after-three    | due  | run right why | why after which
 after-three    | over | run right why | why after which
@@ -28,65 +27,44 @@ opened by hand | due  | run right why | why after which
 """
 """What is open of a prediction that is locked, and of an exercise after three wrong answers."""
 CASES = [tuple(map(str.strip, line.split("|"))) for line in TABLE.strip().splitlines()]
-MODES = [(mode, when) for mode, when, _, _ in CASES]
 
 
-def set_up(make_class: MakeClass, mode: str, when: str) -> None:
-    answers = HELD.get(mode, f'answers = "{mode}"')
-    make_class(answers, f"deadline = {DUE if when == 'due' else OVER}")
+def is_open(held: HeldBack) -> bool:
+    return not isinstance(held.shown, Awaits)
 
 
-def is_open(held: object) -> bool:
-    return not isinstance(held, Awaits)
-
-
-@pytest.mark.parametrize(("mode", "when", "of_prediction", "_"), CASES)
-def test_after_a_lock_the_run_is_open_in_every_mode(
-    make_class: MakeClass, mode: str, when: str, of_prediction: str, _: str
+@pytest.mark.parametrize(("mode", "when", "of_prediction", "of_exercise"), CASES)
+def test_what_is_open(
+    make_class: MakeClass, mode: str, when: str, of_prediction: str, of_exercise: str
 ) -> None:
-    set_up(make_class, mode, when)
-    asked = kiplab.predict(PREDICTION)
+    answers = 'answers = "by-hand"\nopened = [2]' if " " in mode else f'answers = "{mode}"'
+    make_class(answers, f"deadline = {DUE if when == 'due' else OVER}")
+    asked, sheet = kiplab.predict(PREDICTION), kiplab.AnswerSheet(EXERCISE)
     beside = asked.beside(kiplab.run("timeline-first"))
     run, why = after(PREDICTION, "the run"), explain(PREDICTION)
-    assert [is_open(run.shown), is_open(why.shown), beside.cells] == [False, False, []]
+    assert [is_open(run), is_open(why), beside.cells] == [False, False, []]
+    for_all = (mode, when) in (("after-deadline", "over"), ("opened by hand", "due"))
+    assert is_open(explain(EXERCISE)) == for_all, "without an answer"
+
     asked.lock(next(choice for choice in asked.choices.options if choice != asked.comes_true))
     heads = [head for head, _ in beside.cells]
     opened = {
-        "run": is_open(run.shown) and "The run says" in heads,
+        "run": is_open(run) and "The run says" in heads,
         "right": "What comes true" in heads,
-        "why": is_open(why.shown),
+        "why": is_open(why),
     }
     assert [name for name, shown in opened.items() if shown] == of_prediction.split()
 
-
-@pytest.mark.parametrize(("mode", "when", "_", "of_exercise"), CASES)
-def test_three_wrong_answers_open_an_exercise_where_the_class_has_it_so(
-    make_class: MakeClass, mode: str, when: str, _: str, of_exercise: str
-) -> None:
-    set_up(make_class, mode, when)
-    sheet = kiplab.AnswerSheet(EXERCISE)
     first, second, third = (kiplab.check(EXERCISE, answer) for answer in WRONG)
     sheet._judge(WRONG[0])
     opened = {
-        "why": is_open(explain(EXERCISE).shown),
-        "after": is_open(after(EXERCISE, "the table").shown),
+        "why": is_open(explain(EXERCISE)),
+        "after": is_open(after(EXERCISE, "the table")),
         "which": bool(third.which) and any(part.mark.value for part in sheet.parts),
     }
     assert [name for name, shown in opened.items() if shown] == of_exercise.split()
     assert (first.points, first.of, bool(first.hint)) == (3, 4, True)
-    assert second.where
-    assert second.misconception
-    assert kiplab.check(EXERCISE, RIGHT).right
-
-
-@pytest.mark.parametrize(("mode", "when"), MODES)
-def test_without_an_answer_only_a_deadline_or_the_instructor_opens_an_exercise(
-    make_class: MakeClass, mode: str, when: str
-) -> None:
-    set_up(make_class, mode, when)
-    for_all = (mode, when) in (("after-deadline", "over"), ("opened by hand", "due"))
-    assert is_open(explain(EXERCISE).shown) == for_all
-    assert not is_open(explain(PREDICTION).shown)
+    assert (bool(second.where), bool(second.misconception)) == (True, True)
 
 
 @pytest.mark.parametrize("mode", ["never", "after-three"])
@@ -110,9 +88,7 @@ def test_a_what_if_shows_its_rates_and_keeps_what_is_said_of_them(
     ],
 )
 def test_what_is_shut_says_what_it_waits_for(make_class: MakeClass, mode: str, said: str) -> None:
-    set_up(make_class, mode, "due")
-    for answer in WRONG:
-        kiplab.check(EXERCISE, answer)
+    make_class(f'answers = "{mode}"', f"deadline = {DUE}")
     assert re.match(said, repr(explain(EXERCISE)).replace("\n", " "))
     assert repr(explain(PREDICTION)) == "This opens when you lock in your prediction, above."
 
@@ -128,28 +104,26 @@ def test_a_lab_and_a_question_may_be_otherwise(make_class: MakeClass) -> None:
             f"deadline = {OVER}",
         ),
     )
-    opened = {id: is_open(explain(id).shown) for id in (EXERCISE, "kafka-14139/window")}
+    opened = {id: is_open(explain(id)) for id in (EXERCISE, "kafka-14139/window")}
     assert opened == {EXERCISE: False, "kafka-14139/window": True}
-    assert is_open(after("start/reading", "").shown)
+    assert is_open(after("start/reading", ""))
     kiplab.predict("conversation/exit-ticket").lock(exercise("conversation/exit-ticket").comes_true)
-    assert is_open(explain("conversation/exit-ticket").shown), "no lab of this class"
+    assert is_open(explain("conversation/exit-ticket")), "no lab of this class"
 
 
-def test_an_instructor_opens_what_is_shut(
+def test_an_instructor_opens_what_is_shut_by_a_variable_or_by_editing_the_file(
     make_class: MakeClass, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make_class('answers = "never"')
-    monkeypatch.setenv("KIPLAB_OPEN", "1")
-    assert is_open(explain(EXERCISE).shown)
-    assert [kiplab.check(EXERCISE, answer) for answer in WRONG][-1].which
-
-
-def test_an_instructor_opens_a_lab_by_editing_the_file(make_class: MakeClass) -> None:
     make_class('answers = "by-hand"')
     held = explain(EXERCISE)
-    assert not is_open(held.shown)
-    make_class('answers = "by-hand"', "opened = [2]  # today")
-    assert is_open(held.shown)
+    assert not is_open(held)
+    with monkeypatch.context() as patch:
+        patch.setenv("KIPLAB_OPEN", "1")
+        assert is_open(held)
+        assert [kiplab.check(EXERCISE, answer) for answer in WRONG][-1].which
+    assert not is_open(held)
+    make_class('answers = "by-hand"', 'opened = ["02"]')
+    assert is_open(held)
 
 
 def test_a_late_attempt_is_kept_with_its_time(make_class: MakeClass) -> None:
@@ -175,33 +149,30 @@ def test_a_file_that_cannot_be_read_is_said_and_all_opens_as_earned(make_class: 
     make_class("answers = 3")
     for answer in WRONG:
         kiplab.check(EXERCISE, answer)
-    assert is_open(explain(EXERCISE).shown)
+    assert is_open(explain(EXERCISE))
     for said in (repr(kiplab.stations("02")), kiplab.my_work().html().replace("&quot;", '"')):
         assert 'class.toml, line 2: answers: expected "after-three" or "after-deadline"' in said
 
 
-OLD = {
-    "predictions": {"predictions": {PREDICTION: "yes"}},
-    "exercises": {"exercises": {EXERCISE: {"attempts": 2, "best": 3, "of": 4, "tries": [
-        {"answer": "BPPL", "points": 3, "hint": "h", "misconception": ""}]}}},
-    "written": {"written": {"start/two-rules": "Two sentences."}},
-}  # fmt: skip
-"""Work files of before 1.0: no times, no name, no seed, no version."""
+OLD = """{
+  "predictions": {"epochs/slow-request": "yes"}, "written": {"start/two-rules": "Two sentences."},
+  "exercises": {"epochs/fences": {"attempts": 2, "best": 3, "of": 4, "tries": [
+    {"answer": "BPPL", "points": 3, "hint": "h", "misconception": ""}]}}
+}"""
+"""A work file of before 1.0: no times, no name, no seed, no version."""
 
 
-@pytest.mark.parametrize("fields", OLD)
+@pytest.mark.parametrize("fields", ["predictions", "exercises", "written"])
 def test_a_work_file_of_before_is_read_and_written_on(
     work_file: Path, make_class: MakeClass, fields: str
 ) -> None:
-    before = msgspec.convert(OLD[fields], work_on_disk.Work)
-    work_file.write_bytes(msgspec.json.encode(OLD[fields]))
+    work_file.write_text(json.dumps({fields: json.loads(OLD)[fields]}))
+    before = work_on_disk.decoded()
     make_class()
     kiplab.my_work(student="Anna")
     kiplab.check("epochs/reigns", "crash 3; expire 3; crash 2; expire 2")
     work = work_on_disk.decoded()
-    for name in OLD[fields]:
-        assert getattr(before, name).items() <= getattr(work, name).items()
+    assert getattr(before, fields).items() <= getattr(work, fields).items()
     assert (work.student, work.version) == ("Anna", kiplab.__version__)
-    has_begun = fields == "exercises"
-    assert bool(work.seed) != has_begun, "who has begun goes on with the same numbers"
+    assert bool(work.seed) == (fields != "exercises"), "who has begun goes on with those numbers"
     assert "Your last attempt" in repr(kiplab.my_work())
