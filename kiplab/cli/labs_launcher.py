@@ -11,13 +11,13 @@ import shutil
 import sys
 from collections.abc import Container
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from ..classroom import class_file
 from .jupyter_settings import IDLE_MIN, PRIVATE, jupyter_arguments, jupyter_environment, write_json
 
-FOLDER_VARIABLE = "KIPLAB_LABS"
+FOLDER_VARIABLE, CLASS_VARIABLE = "KIPLAB_LABS", "KIPLAB_CLASS"
 _PACKAGE = Path(__file__).resolve().parents[1]
 _MANIFEST = "manifest.json"
 
@@ -78,11 +78,14 @@ def find_lab(name: str, labs: list[str]) -> str | None:
     return None
 
 
-def class_of(folder: Path) -> tuple[class_file.ClassFile | None, str]:
+def class_of(folder: Path) -> tuple[Any, str]:
     """The class whose file is here or in `folder`, for kernels too, and what is wrong with that."""
-    file = Path(os.environ.get(class_file.VARIABLE) or class_file.FILE)
+    file = Path(os.environ.get(CLASS_VARIABLE) or "class.toml")
     if file.suffix == ".toml" and file.is_file():
-        os.environ[class_file.VARIABLE] = str(file.absolute())
+        os.environ[CLASS_VARIABLE] = str(file.absolute())
+    # It reads all exercises: not for the commands that need none.
+    from ..classroom import class_file
+
     return class_file.looked_up(folder)
 
 
@@ -118,7 +121,7 @@ def copy_labs(shipped: Path, folder: Path, leave_out: Container[str] = ()) -> Co
 def _open(name: str | None, browser: bool, port: int | None, folder: Path) -> int:
     shipped = shipped_labs()
     taken, wrong = class_of(folder)
-    if wrong and taken is None and not class_file.is_url(os.environ.get(class_file.VARIABLE, "")):
+    if wrong and taken is None and "://" not in os.environ.get(CLASS_VARIABLE, ""):
         print(f"kiplab lab: {wrong}", file=sys.stderr)
         return 2
     every = sorted(path.name for path in shipped.glob("*.ipynb"))

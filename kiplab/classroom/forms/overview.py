@@ -76,7 +76,7 @@ class Stations(prediction.LivePanel):
         return (
             '<nav aria-label="stations of this lab"><ol style="display:flex;flex-wrap:wrap;gap:4px'
             f' 18px;list-style:none;margin:4px 0;padding:0">{stations}</ol></nav>'
-            f"{muted(said)}{note(problem, alarm=True)}"
+            f"{said and muted(said)}{note(problem, alarm=True)}"
         )
 
     @property
