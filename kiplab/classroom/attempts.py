@@ -38,7 +38,7 @@ def check(id: str, answer: object, *, kafka: str | None = None) -> Checked:
     """
     if kafka is not None:
         experiment = own_exercise(id).judge(answer, kafka)
-        return experiment.at_attempt(_so_far(id).different + 1, is_shut=_is_shut(id))
+        return experiment.at_attempt(_so_far(id).different + 1, is_shut=_opening(id) == "shut")
     checked = own_exercise(id).judge(answer)
     if not checked.attempted:
         return checked
@@ -47,7 +47,7 @@ def check(id: str, answer: object, *, kafka: str | None = None) -> Checked:
     )
     kept = _kept(id, tried, checked.of)
     answered(id)
-    told = checked.at_attempt(_so_far(id).different, is_shut=_is_shut(id))
+    told = checked.at_attempt(_so_far(id).different, is_shut=_opening(id) == "shut")
     return replace(told, kept=kept)
 
 
@@ -100,17 +100,13 @@ def _opening(id: str) -> class_file.Opening:
     return here.opening(id, work_on_disk.now())
 
 
-def _is_shut(id: str) -> bool:
-    return _opening(id) == "shut"
-
-
 def is_open(id: str) -> bool:
     """Whether what explains a question is shown: when it is answered, unless a class has it shut,
     or has an exercise open for everybody. A prediction is worth most before one knows.
     """
-    if _opening(id) == "free" and exercise(id).check:
-        return True
-    return not _is_shut(id) and is_answered(id)
+    opening = _opening(id)
+    for_all = opening == "free" and exercise(id).check
+    return opening != "shut" and (bool(for_all) or is_answered(id))
 
 
 def when_answered(id: str, action: Callable[[], None]) -> None:
@@ -149,7 +145,7 @@ def awaited(id: str) -> str:
     if not exercise(id).check and not is_answered(id):
         return "This opens when you lock in your prediction, above."
     here = class_file.current()
-    if here is not None and _is_shut(id):
+    if here is not None and _opening(id) == "shut":
         return here.shut_words(id)
     different = _so_far(id).different
     so_far = f" So far: {different}." if different else ""

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
@@ -31,19 +32,9 @@ Deadline = Annotated[datetime, msgspec.Meta(tz=True)]
 _FETCH_S, _SIZE_MAX = 5, 100_000
 _LAB_OF = {entry.id: entry.lab for entry in EXERCISES}
 _LABS = tuple(dict.fromkeys(_LAB_OF.values()))
-_EXPECTED = {
-    "code": 'a text, as in code = "systems-2026"',
-    "title": "a text",
-    "labs": f'numbers of labs, as in labs = ["04", "07"]; there are {", ".join(_LABS)}',
-    "answers": " or ".join(f'"{mode}"' for mode in get_args(Answers)),
-    "deadline": "date, time and offset from UTC, as in deadline = 2026-01-31T23:59:00+01:00; it is"
-    f' needed where answers = "{AFTER_DEADLINE}"',
-    "opened": 'labs and questions, as in opened = ["04", "epochs/fences"]; of a lab true or false;'
-    f' nothing where answers = "{NEVER}"',
-    "variants": "true or false",
-    **dict.fromkeys(("address", "hub", "site"), "a whole address, as in https://example.org/labs"),
-    "lab": "a table for a lab of this class, as in [lab.04], with answers, deadline or opened",
-}
+TEMPLATE = files(__package__).joinpath("class_template.toml").read_text("utf-8")
+"""A file to edit. Of each field it says in a line what is expected."""
+_EXPECTED = dict(re.findall(r"(?m)^# (\w+): (.*)$", TEMPLATE))
 
 
 class ClassFileError(ValueError):
@@ -110,7 +101,7 @@ class ClassFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if rules.answers == NEVER:
             return "This stays closed in your class. Ask your instructor."
         return (
-            "This opens when your instructor says so. Then restart the kernel, and run this again."
+            "This opens when your instructor says so. Then restart the kernel, and run this cell."
         )
 
     def words(self, lab: str = "") -> str:
@@ -149,7 +140,8 @@ def looked_up(folder: Path | None = None) -> tuple[ClassFile | None, str]:
         return ClassFile(named), ""
     here = Path(folder or "").absolute()
     file = here / (named or FILE)
-    as_of = file.stat().st_mtime_ns if file.is_file() else 0
+    status = file.stat() if file.is_file() else None
+    as_of = status and (status.st_mtime_ns, status.st_size)
     where = named if is_url(named) else str(file)
     return _read(where, as_of, here / work_on_disk.work_file()) if named or as_of else (None, "")
 
@@ -159,7 +151,7 @@ def is_url(where: str) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _read(where: str, _as_of: int, work: Path) -> tuple[ClassFile | None, str]:
+def _read(where: str, _as_of: object, work: Path) -> tuple[ClassFile | None, str]:
     """Read once for all questions: a file until it changes, an address once in a kernel."""
     copy, head = work.with_name(COPY), f"# A copy of {where}\n"
     try:
@@ -179,21 +171,19 @@ def _read(where: str, _as_of: int, work: Path) -> tuple[ClassFile | None, str]:
 def text_of(where: str) -> str:
     """The text of a file, by path or URL. Raises ClassFileError where it cannot be had."""
     try:
-        return (_fetched(where) if is_url(where) else Path(where).read_bytes()).decode()
+        if not is_url(where):
+            return Path(where).read_text("utf-8")
+        if in_a_page():
+            from pyodide.http import open_url
+
+            return str(open_url(where).read())
+        from urllib.request import urlopen
+
+        with urlopen(where, timeout=_FETCH_S) as answer:
+            return bytes(answer.read(_SIZE_MAX)).decode()
     except (OSError, ValueError) as problem:
         why = getattr(problem, "strerror", None) or getattr(problem, "reason", problem)
         raise ClassFileError(f"{where} cannot be had ({why}); look at {VARIABLE}") from None
-
-
-def _fetched(url: str) -> bytes:
-    if in_a_page():
-        from pyodide.http import open_url
-
-        return str(open_url(url).read()).encode()
-    from urllib.request import urlopen
-
-    with urlopen(url, timeout=_FETCH_S) as answer:
-        return bytes(answer.read(_SIZE_MAX))
 
 
 # --- reading it -----------------------------------------------------------------------------------

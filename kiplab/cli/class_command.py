@@ -1,9 +1,7 @@
 """`kiplab class`: what the students of a class have predicted and tried, in one place."""
 
 import argparse
-from importlib.resources import files
 
-from .. import classroom
 from . import common_options as common
 
 SUFFIXES = (".html", ".json", ".csv", ".txt")
@@ -38,10 +36,11 @@ def run_class(options: argparse.Namespace) -> int:
     from ..classroom.together.handed_in import ClassFolderError
 
     if options.template:
-        text = files(classroom).joinpath("class_template.toml").read_text("utf-8")
+        from ..classroom.class_file import TEMPLATE
+
         if options.json:
-            return common.print_json({"template": text})
-        print(text, end="")
+            return common.print_json({"template": TEMPLATE})
+        print(TEMPLATE, end="")
         return common.DONE
     if options.folder is None:
         raise common.CommandError("name the folder of the class's work, or ask for --template")

@@ -208,9 +208,9 @@ class MyWork(prediction.LivePanel):
         wide = max(len(title) for _, title, _ in rows)
         table = (f"{lab:4}{title:<{wide + 2}}{so_far}" for lab, title, so_far in rows)
         first = [part for alarm in self.alarms for part in (broken(alarm), "")]
-        whose = [f"Work of {self.work.student}."] if self.work.student else []
-        asked = [own_name.IN_WORDS] if self.work.student is None else []
-        return "\n".join([*first, *table, "", *whose, *asked, *self.notes])
+        student = self.work.student
+        whose = own_name.IN_WORDS if student is None else f"Work of {student or 'nobody named'}."
+        return "\n".join([*first, *table, "", whose, *self.notes])
 
     def html(self) -> str:
         """The table and the button: a link, so that it needs neither kernel nor widget."""

@@ -21,7 +21,7 @@ class NameForm:
         self.keep_button = button("Keep", self._keep, "Keep this name with your work")
         self.change_button = button("Change my name", self._change, "Correct what was written")
         self.state = words()
-        self.column, self._again = column([], max_width=WIDTH), False
+        self.column = column([], max_width=WIDTH, padding="0 0 6px")
         # One who gave a name before there was a class joins it now.
         keep_name(work_on_disk.read().student)
         self.renew()
@@ -29,19 +29,18 @@ class NameForm:
     def renew(self) -> None:
         """Show what is to be asked now."""
         work = work_on_disk.read()
-        is_asked = work.student is None or self._again
-        controls = [self.line, self.keep_button] if is_asked else [self.change_button]
-        parts = [] if is_settled(work) else [row(controls, padding="0 0 6px")]
-        self.column.children = (*parts, *[self.state] * bool(self.state.value))
+        asked = [self.line, self.keep_button] if work.student is None else [self.change_button]
+        controls = [] if is_settled(work) else [row(asked)]
+        self.column.children = (*controls, self.state)
 
     def _change(self) -> None:
-        self.line.value, self._again = work_on_disk.read().student or "", True
-        self.renew()
+        self.line.value = work_on_disk.read().student or ""
+        self.column.children = (row([self.line, self.keep_button]), self.state)
 
     def _keep(self) -> None:
         before, problem = work_on_disk.read().seed, keep_name(self.line.value)
         new = "" if work_on_disk.read().seed == before else _NEW_NUMBERS
-        self.state.value, self._again = note(problem or new, alarm=bool(problem)), bool(problem)
+        self.state.value = note(problem or new, alarm=bool(problem))
         self.renew()
 
 
