@@ -3,22 +3,22 @@
 The checks keep nothing; they are in `exercises/`. They return the whole feedback about an answer,
 and this file shows it little by little, attempt by attempt. Held back cells open once the question
 is answered: a prediction when it is locked in; an exercise with the right answer, or with the third
-different one, which shows which parts are wrong: then nothing is left to hold back. An instructor
-who sets KIPLAB_OPEN opens everything.
+different one, which shows which parts are wrong: then nothing is left to hold back. A class may
+say otherwise (`class_file`): points, hints and the run of a prediction never wait for that. An
+instructor who sets KIPLAB_OPEN opens everything.
 """
 
 import os
-import re
 from collections.abc import Callable
 
 from msgspec.structs import replace
 
 from ..plays.play import Play
-from . import work_on_disk
+from . import class_file, work_on_disk
 from .exercise_table import Exercise, exercise
 from .exercises.check_result import SAYS_WHICH, Checked
 
-OPEN, CLASS = "KIPLAB_OPEN", "KIPLAB_CLASS"
+OPEN = "KIPLAB_OPEN"
 """The variable that opens what waits for an answer; the one that names a class."""
 _waiting: dict[str, list[Callable[[], None]]] = {}
 """What this kernel does when a question is answered, by the question's id."""
@@ -40,7 +40,7 @@ def check(id: str, answer: object, *, kafka: str | None = None) -> Checked:
     asked = own_exercise(id)
     checked = replace(asked.judge(answer, kafka), yours=asked.notice)
     if kafka is not None:
-        return checked.at_attempt(_so_far(id).different + 1)
+        return checked.at_attempt(_so_far(id).different + 1, is_shut=_opening(id) == "shut")
     if not checked.attempted:
         return checked
     tried = work_on_disk.Try(
@@ -48,15 +48,14 @@ def check(id: str, answer: object, *, kafka: str | None = None) -> Checked:
     )
     kept = _kept(id, tried, checked.of)
     answered(id)
-    return replace(checked.at_attempt(_so_far(id).different), kept=kept)
+    told = checked.at_attempt(_so_far(id).different, is_shut=_opening(id) == "shut")
+    return replace(told, kept=kept)
 
 
 def current_seed() -> str:
     """Whose numbers the exercises have here: what is kept, or else of the class and the name."""
-    work, code = work_on_disk.read(), os.environ.get(CLASS, "")
-    if work.seed or not re.fullmatch(r"[\w-]+", code):
-        return work.seed
-    return work_on_disk.seed_of(code, work.student or "")
+    work, here = work_on_disk.read(), class_file.current()
+    return here.seed_for(work) if here else work.seed
 
 
 def own_exercise(id: str) -> Exercise:
@@ -83,9 +82,10 @@ def _kept(id: str, tried: work_on_disk.Try, of: int) -> str:
     undated = tuple(replace(attempt, at="") for attempt in before.tries[-1:])
     if undated == (tried,) and not work_on_disk.unwritten():
         return f"(The same answer as before: it stays attempt {before.attempts}.)"
+    seed = current_seed()
     try:
         now = work_on_disk.note(id, tried, of)
-        work_on_disk.keep_seed(current_seed())
+        work_on_disk.keep_seed(seed)
     except OSError as problem:
         return f"This cannot be {work_on_disk.nowhere(problem)}. {work_on_disk.remedy()}"
     text = f"Kept as attempt {now.attempts}; your best so far: {now.best}/{now.of}."
@@ -109,6 +109,22 @@ def is_answered(id: str) -> bool:
     locked = id in work_on_disk.read().predictions
     tried = so_far.done or so_far.different >= SAYS_WHICH
     return locked or tried or bool(os.environ.get(OPEN))
+
+
+def _opening(id: str) -> class_file.Opening:
+    here = class_file.current()
+    if here is None or os.environ.get(OPEN):
+        return "earned"
+    return here.opening(id, work_on_disk.now())
+
+
+def is_open(id: str) -> bool:
+    """Whether what explains a question is shown: when it is answered, unless a class has it shut,
+    or has an exercise open for everybody. A prediction is worth most before one knows.
+    """
+    opening = _opening(id)
+    for_all = opening == "free" and exercise(id).check
+    return opening != "shut" and (bool(for_all) or is_answered(id))
 
 
 def when_answered(id: str, action: Callable[[], None]) -> None:
@@ -144,8 +160,11 @@ def _went_on() -> None:
 
 def awaited(id: str) -> str:
     """What to do until it is answered. Raises ExerciseIdError for an id that no lab asks."""
-    if not exercise(id).check:
+    if not exercise(id).check and not is_answered(id):
         return "This opens when you lock in your prediction, above."
+    here = class_file.current()
+    if here is not None and _opening(id) == "shut":
+        return here.shut_words(id)
     different = _so_far(id).different
     so_far = f" So far: {different}." if different else ""
     return f"This opens with the right answer, above, or with your third different one.{so_far}"

@@ -122,7 +122,12 @@ def unwritten() -> bool:
 
 def now() -> str:
     """The time, to the second: ``"2026-01-31T23:59:59Z"``."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return stamp(datetime.now(UTC))
+
+
+def stamp(moment: datetime) -> str:
+    """A time as work files have it. As texts, too, earlier ones are less."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def seed_of(code: str, student: str) -> str:
@@ -130,9 +135,9 @@ def seed_of(code: str, student: str) -> str:
     return sha256(f"{code}\n{' '.join(student.casefold().split())}".encode()).hexdigest()[:12]
 
 
-def introduce(student: str, seed: str = "") -> None:
-    """Keep who the work is from, and the seed. Raises OSError where nothing can be written."""
-    _change(lambda fields: {**fields, "student": student, "seed": fields.get("seed") or seed})
+def introduce(student: str) -> None:
+    """Keep who the work is from. Raises OSError where nothing can be written."""
+    _change(lambda fields: {**fields, "student": student})
 
 
 def keep_seed(seed: str) -> None:

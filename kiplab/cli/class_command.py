@@ -3,7 +3,6 @@
 import argparse
 
 from . import common_options as common
-from .common_options import bad_input, complain, print_found, require_ending, writing
 
 SUFFIXES = (".html", ".json", ".csv", ".txt")
 
@@ -13,9 +12,11 @@ def add_class_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "folder",
         metavar="FOLDER",
+        nargs="?",
         help="where the students' kiplab-work.zip or .json are, renamed or in a folder each",
     )
     parser.add_argument("-o", "--out", help=f"a file instead: {' '.join(SUFFIXES)}")
+    parser.add_argument("--template", action="store_true", help="print a class.toml to edit")
     parser.add_argument("--names", action="store_true", help="show who answered what")
     parser.add_argument(
         "--theme", default="auto", metavar="NAME", help="light or dark; else a page is its reader's"
@@ -30,19 +31,28 @@ def add_class_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_class(options: argparse.Namespace) -> int:
-    """Read the folder, name what can't be read, and show the rest."""
+    """Read the folder, name what can't be read, and show the rest; or print the class's file."""
     from ..classroom.together.class_work import class_work
     from ..classroom.together.handed_in import ClassFolderError
 
-    require_ending(options.out, SUFFIXES)
-    with bad_input(ClassFolderError):
+    if options.template:
+        from ..classroom.class_file import TEMPLATE
+
+        if options.json:
+            return common.print_json({"template": TEMPLATE})
+        print(TEMPLATE, end="")
+        return common.DONE
+    if options.folder is None:
+        raise common.CommandError("name the folder of the class's work, or ask for --template")
+    common.require_ending(options.out, SUFFIXES)
+    with common.bad_input(ClassFolderError):
         work = class_work(options.folder, names=options.names, apart_from=options.out)
     for left in work.left_out:
-        complain(f"not counted: {left.file}: {left.why}")
+        common.complain(f"not counted: {left.file}: {left.why}")
     if options.out is not None:
-        with writing(options.out):
+        with common.writing(options.out):
             work.write(options.out, theme=options.theme)
-    return print_found(work, options)
+    return common.print_found(work, options)
 
 
 def add_solutions_options(parser: argparse.ArgumentParser) -> None:
@@ -61,7 +71,7 @@ def run_solutions(options: argparse.Namespace) -> int:
     asked = [exercise(e.id, seed) for e in EXERCISES if options.lab in (None, e.lab)]
     if not asked:
         labs = ", ".join(dict.fromkeys(e.lab for e in EXERCISES))
-        return complain(f"there is no lab {options.lab!r}; there are {labs}", common.BAD_INPUT)
+        raise common.CommandError(f"there is no lab {options.lab!r}; there are {labs}")
     if options.json:
         rows = [{"id": e.id, "varies": bool(e.drawn), "solution": e.solution} for e in asked]
         return common.print_json({"seed": seed, "solutions": rows})

@@ -9,13 +9,15 @@ import importlib.util
 import os
 import shutil
 import sys
+from collections.abc import Container
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from .jupyter_settings import IDLE_MIN, PRIVATE, jupyter_arguments, jupyter_environment, write_json
 
-FOLDER_VARIABLE = "KIPLAB_LABS"
+FOLDER_VARIABLE, CLASS_VARIABLE = "KIPLAB_LABS", "KIPLAB_CLASS"
 _PACKAGE = Path(__file__).resolve().parents[1]
 _MANIFEST = "manifest.json"
 
@@ -36,7 +38,7 @@ def open_labs(name: str | None, *, browser: bool, port: int | None) -> int:
     """Copy the labs into `labs_folder()` and run JupyterLab there until it is stopped.
 
     `name` is a lab by number, subject or file name; None opens the first. Returns the exit code:
-    0 stopped by the user, 2 no such lab, 3 this machine can't open the labs.
+    0 stopped by the user, 2 no such lab or a wrong class.toml, 3 this machine can't open the labs.
     """
     try:
         return _open(name, browser, port, labs_folder())
@@ -76,7 +78,18 @@ def find_lab(name: str, labs: list[str]) -> str | None:
     return None
 
 
-def copy_labs(shipped: Path, folder: Path) -> Copied:
+def class_of(folder: Path) -> tuple[Any, str]:
+    """The class whose file is here or in `folder`, for kernels too, and what is wrong with that."""
+    file = Path(os.environ.get(CLASS_VARIABLE) or "class.toml")
+    if file.suffix == ".toml" and file.is_file():
+        os.environ[CLASS_VARIABLE] = str(file.absolute())
+    # It reads all exercises: not for the commands that need none.
+    from ..classroom import class_file
+
+    return class_file.looked_up(folder)
+
+
+def copy_labs(shipped: Path, folder: Path, leave_out: Container[str] = ()) -> Copied:
     """Bring `folder` up to date with `shipped` without losing anything a student wrote.
 
     A missing notebook or page is copied; so removing or renaming one is how to start it afresh. One
@@ -90,6 +103,8 @@ def copy_labs(shipped: Path, folder: Path) -> Copied:
     kept: list[str] = []
     for source in sorted([*shipped.glob("*.ipynb"), *shipped.glob("*.md")]):
         name, target, digest = source.name, folder / source.name, _digest(source)
+        if name in leave_out:
+            continue
         theirs = _digest(target) if target.exists() else None
         if theirs not in (None, digest, written.get(name)):
             if digest != written.get(name):
@@ -105,7 +120,12 @@ def copy_labs(shipped: Path, folder: Path) -> Copied:
 
 def _open(name: str | None, browser: bool, port: int | None, folder: Path) -> int:
     shipped = shipped_labs()
-    labs = sorted(path.name for path in shipped.glob("*.ipynb"))
+    taken, wrong = class_of(folder)
+    if wrong and taken is None and "://" not in os.environ.get(CLASS_VARIABLE, ""):
+        print(f"kiplab lab: {wrong}", file=sys.stderr)
+        return 2
+    every = sorted(path.name for path in shipped.glob("*.ipynb"))
+    labs = [lab for lab in every if taken is None or taken.has(lab.partition("-")[0])]
     lab = labs[0] if name is None else find_lab(name, labs)
     if lab is None:
         names = "\n".join(f"  {lab.removesuffix('.ipynb')}" for lab in labs)
@@ -118,14 +138,15 @@ def _open(name: str | None, browser: bool, port: int | None, folder: Path) -> in
             f"to mend it: {sys.executable} -m pip install 'kiplab[lab]', or make setup"
         )
     try:
-        copied = copy_labs(shipped, folder)
+        copied = copy_labs(shipped, folder, {*every} - {*labs})
         environment = jupyter_environment(folder)
     except OSError as problem:
         raise LabsError(
             f"the labs can't be copied to {folder} ({problem.strerror}); "
             f"name a folder that can be written: export {FOLDER_VARIABLE}=~/kiplab-labs"
         ) from problem
-    print(_report(copied, folder), file=sys.stderr)
+    of_class = f"Class: {taken.words()}" if taken else ""
+    print(*filter(None, [of_class, wrong, _report(copied, folder)]), sep="\n", file=sys.stderr)
     os.environ.update(environment)
     return _run_jupyter(jupyter_arguments(folder, lab, browser=browser, port=port))
 

@@ -46,16 +46,19 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
     def right(self) -> bool:
         return self.points == self.of
 
-    def at_attempt(self, number: int) -> Checked:
+    def at_attempt(self, number: int, *, is_shut: bool = False) -> Checked:
         """What is said at this attempt: first how many are right, and a hint; then more.
 
         "Look again at B, C and D" has said A, and so it comes last. A form marks its rows at once.
+        While answers are shut, neither is told.
         """
+        number = min(number, SAYS_WHERE) if is_shut else number
         return replace(
             self,
             where=self.where if number == SAYS_WHERE else "",
             which=self.which if number >= SAYS_WHICH else "",
             misconception=self.misconception if number >= SAYS_WHERE else "",
+            wrong="" if is_shut else self.wrong,
         )
 
     def __repr__(self) -> str:

@@ -56,8 +56,10 @@ class HeldBack:
     """Something that a cell shows once a question, or each of several, is answered.
 
     The cell fills itself in as soon as it is. A page that was loaded again cannot do that: it says,
-    run this cell.
+    run this cell. What follows a prediction is its run, unless it `explains`: no class holds it.
     """
+
+    explains = False
 
     def __init__(
         self, ids: Sequence[str], make: Callable[[], object], *, may_be_panel: bool = False
@@ -82,7 +84,11 @@ class HeldBack:
         return " ".join(self.ids)
 
     def _waits(self) -> list[str]:
-        return [id for id in self.ids if not attempts.is_answered(id)]
+        return [id for id in self.ids if not self._is_open(id)]
+
+    def _is_open(self, id: str) -> bool:
+        waits_more = self.explains or exercise(id).check
+        return attempts.is_open(id) if waits_more else attempts.is_answered(id)
 
     def __repr__(self) -> str:
         return repr(self.shown)
@@ -135,6 +141,7 @@ def explain(id: str, part: str = "") -> HeldBack:
     back = HeldBack(
         [id], lambda: Prose(_whose(id, part) + _personal(file.read_text(encoding="utf-8"), id))
     )
+    back.explains = True
     if not file.is_file():
         raise ValueError(f"there is no explanation {part!r} of {id}: it would be in {file.name}")
     return back

@@ -12,12 +12,12 @@ from textwrap import shorten
 
 import msgspec
 
-from ...widgets.markup import INK, LINE, MUTED, note
+from ...widgets.markup import INK, LINE, MUTED, muted, note
 from ...widgets.still_fallback import GAP, RUN
-from .. import attempts, work_on_disk
+from .. import attempts, class_file, work_on_disk
 from ..exercise_table import EXERCISES, WRITTEN, Exercise
 from ..exercises.check_result import broken
-from . import prediction
+from . import own_name, prediction
 
 ARCHIVE = "kiplab-work.zip"
 DOWNLOAD_MAX = 75_000
@@ -49,7 +49,12 @@ class Stations(prediction.LivePanel):
             "Make or break": (makes.id,),
             "Exit ticket": (ticket.id,),
         }
-        super().__init__()
+        self.lab, self.name = lab, own_name.NameForm()
+        super().__init__(*[self.name.column] * (class_file.current() is not None))
+
+    def renew(self) -> None:
+        self.name.renew()
+        super().renew()
 
     @property
     def done(self) -> dict[str, bool]:
@@ -64,17 +69,26 @@ class Stations(prediction.LivePanel):
         return dict(reversed(done.items()))
 
     def html(self) -> str:
-        """The strip: a link to each station."""
-        done = self.done
+        """The strip: a link to each station; in a class what it is, and until when."""
+        done, (said, problem) = self.done, self._class
         ahead = next((heading for heading in done if not done[heading]), "")
         stations = "".join(_station(heading, done[heading], heading == ahead) for heading in done)
         return (
             '<nav aria-label="stations of this lab"><ol style="display:flex;flex-wrap:wrap;gap:4px'
             f' 18px;list-style:none;margin:4px 0;padding:0">{stations}</ol></nav>'
+            f"{said and muted(said)}{note(problem, alarm=True)}"
         )
 
+    @property
+    def _class(self) -> tuple[str, str]:
+        """What class it is, until when this lab is to be done, and who does it; what is wrong."""
+        (here, problem), student = class_file.looked_up(), work_on_disk.read().student
+        return " · ".join(filter(None, [here.words(self.lab), student])) if here else "", problem
+
     def __repr__(self) -> str:
-        return " · ".join(f"{'✓' if done else '○'} {name}" for name, done in self.done.items())
+        strip = " · ".join(f"{'✓' if done else '○'} {name}" for name, done in self.done.items())
+        asks = self._class[0] and work_on_disk.read().student is None
+        return "\n".join(filter(None, [strip, *self._class, own_name.IN_WORDS if asks else ""]))
 
 
 def _station(heading: str, done: bool, is_next: bool) -> str:
@@ -98,20 +112,24 @@ def stations(lab: str) -> Stations:
 
 
 class MyWork(prediction.LivePanel):
-    """The work as it is now: a table, and a button to download it."""
+    """The work as it is now: whose it is, a table, and a button to download it."""
 
-    def __init__(self) -> None:
+    def __init__(self, problem: str) -> None:
+        self.name, self.problem = own_name.NameForm(), problem
         self._read()
-        super().__init__()
+        super().__init__(self.name.column)
 
     def renew(self) -> None:
         self._read()
+        self.name.renew()
         super().renew()
 
     def _read(self) -> None:
         self.work = work_on_disk.read()
         self.file = work_on_disk.work_file().absolute()
+        _, wrong_class = class_file.looked_up()
         self.alarm = work_on_disk.unreadable()
+        self.alarms = [text for text in (self.alarm, self.problem, wrong_class) if text]
         self.archive, self.left_out = packed(self.file)
 
     @property
@@ -127,18 +145,24 @@ class MyWork(prediction.LivePanel):
 
     @property
     def rows(self) -> list[tuple[str, str, str]]:
-        """The lines, but one for a lab in which nothing is answered yet."""
-        shown: list[tuple[str, str, str]] = []
+        """The lines, but one for a lab in which nothing is answered yet, if the class takes it."""
+        shown, taken = list[tuple[str, str, str]](), class_file.current()
         for lab, lines in groupby(self.lines, key=itemgetter(0)):
             here = list(lines)
-            begun = any(so_far != self._nothing for _, _, so_far in here)
-            shown += here if begun else [(lab, f"{len(here)} questions", self._nothing)]
+            if any(so_far != self._nothing for _, _, so_far in here):
+                shown += here
+            elif taken is None or taken.has(lab):
+                shown.append((lab, f"{len(here)} questions", self._nothing))
         return shown
 
     @property
     def notes(self) -> list[str]:
-        """Where the file lies, what it lacks, and what else is worth knowing."""
-        notes = []
+        """The class, the last attempt, where the file lies, and what else is worth knowing."""
+        here = class_file.current()
+        notes = [f"Class: {here.words()}."] if here else []
+        times = (tried.at for kept in self.work.exercises.values() for tried in kept.tries)
+        if latest := max(times, default=""):
+            notes.append(f"Your last attempt: {latest[:16].replace('T', ' ')} UTC.")
         if self.archive or self.left_out:
             notes.append(f"{'The file is' if self.alarm else 'It is kept in'} {self.file}.")
         elif not (self.alarm or work_on_disk.unwritten()):
@@ -183,8 +207,10 @@ class MyWork(prediction.LivePanel):
         rows = [_HEADS, *self.rows]
         wide = max(len(title) for _, title, _ in rows)
         table = (f"{lab:4}{title:<{wide + 2}}{so_far}" for lab, title, so_far in rows)
-        first = [broken(self.alarm), ""] if self.alarm else []
-        return "\n".join([*first, *table, "", *self.notes])
+        first = [part for alarm in self.alarms for part in (broken(alarm), "")]
+        student = self.work.student
+        whose = own_name.IN_WORDS if student is None else f"Work of {student or 'nobody named'}."
+        return "\n".join([*first, *table, "", whose, *self.notes])
 
     def html(self) -> str:
         """The table and the button: a link, so that it needs neither kernel nor widget."""
@@ -193,12 +219,13 @@ class MyWork(prediction.LivePanel):
         heads = "".join(f'<th scope="col">{head}</th>' for head in _HEADS)
         lines = ("".join(f"<td>{escape(text)}</td>" for text in line) for line in self.rows)
         body = "".join(f"<tr>{line}</tr>" for line in lines)
-        alarm = note(self.alarm, alarm=True)
+        alarm = "".join(note(text, alarm=True) for text in self.alarms)
+        whose = f": {escape(self.work.student)}" if self.work.student else ""
         notes = "<br>".join(escape(text) for text in self.notes)
         return (
             f'<div class="kiplab-my-work" style="max-width:840px;color:{INK};line-height:1.4">'
             f"{style}{alarm}<table>"
-            "<caption style='text-align:left;font-weight:600'>My work</caption>"
+            f"<caption style='text-align:left;font-weight:600'>My work{whose}</caption>"
             f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
             f'{self._button()}<div style="color:{MUTED};font-size:13px">{notes}</div></div>'
         )
@@ -210,13 +237,16 @@ class MyWork(prediction.LivePanel):
         return f'<a download="{ARCHIVE}" href="{self.href}" style="{_BUTTON}">{label}</a>'
 
 
-def my_work() -> MyWork:
+def my_work(student: str | None = None) -> MyWork:
     """What you have predicted and solved in all labs, with a button to download it.
+
+    It asks once for your name or number, which may stay empty; where there are no widgets,
+    `student` is the answer.
 
     The download is a zip of the work file and of the notebooks beside it, as they were last saved,
     without their outputs. Labs that nobody has begun stay behind.
     """
-    return MyWork()
+    return MyWork(own_name.keep_name(student))
 
 
 def packed(work_file: Path) -> tuple[bytes, tuple[str, ...]]:

@@ -42,9 +42,9 @@ class LivePanel(QuestionPanel, ABC):
     `html`; a notebook that is read without a kernel has them as they were last.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *above: kinds.Element) -> None:
         self.words = labelled.words(self.html())
-        self.box = surface.Surface(self.words)
+        self.box = surface.Surface(labelled.column([*above, self.words]))
         self._kept: Any = None
         attempts.follow(type(self).__name__, self.renew)
 
@@ -119,9 +119,9 @@ class Prediction(QuestionPanel):
 
     @property
     def compared(self) -> list[tuple[str, str]]:
-        """(head, text) for what is locked, beside what comes true where that is known."""
+        """(head, text) for what is locked, beside what comes true where that is known and open."""
         answer, came = self.answer or "", self.comes_true
-        if not came:
+        if not came or not attempts.is_open(self.id):
             return [("You predicted", answer)]
         if answer == came:
             return [("✓ As you said", answer)]

@@ -8,6 +8,7 @@ from ...fleet.parameters.years import MICROSECONDS_PER_YEAR, SECONDS_PER_YEAR
 from ...fleet.pictures.picture_rows import measured
 from ...widgets.elements.labelled import words
 from ...widgets.markup import muted
+from .. import attempts
 from ..exercise_table import WAYS, WHAT_IFS, what_if_id
 from ..exercises import check_result, reading_rates
 from .prediction import WIDTH, Prediction, in_lines, table_of
@@ -57,10 +58,12 @@ class WhatIfPrediction(Prediction):
         *first, others = self._said()
         first_html = "".join(f"<p>{escape(text)}</p>" for text in first)
         fold = f"<details><summary>Other ideas</summary><p>{escape(others)}</p></details>"
-        self.outcome.value = f"{tables}{first_html}{fold}"
+        self.outcome.value = f"{tables}{first_html}{fold if first else escape(others)}"
 
     def _said(self) -> list[str]:
-        """The idea behind a wrong answer, why the right one is right, and the ideas of others."""
+        """The idea behind a wrong answer, why the right one is right, others' ideas; if open."""
+        if not attempts.is_open(self.id):
+            return [attempts.awaited(self.id)]
         ideas = {WAYS[way]: idea for way, idea in self.change.ideas.items()}
         own = ideas.pop(self.answer or "", "").replace("If you", "You", 1)
         return [*filter(None, [own]), self.change.reason, " ".join(ideas.values())]
