@@ -13,6 +13,7 @@ import subprocess
 import tomllib
 import venv
 from collections.abc import Sequence
+from importlib import metadata
 from pathlib import Path
 
 import msgspec
@@ -60,6 +61,7 @@ COMMANDS: dict[str, list[tuple[list[str], str]]] = {
         (["class", str(CLASS)], ""),
         *((["class", str(CLASS), "-o", f"c{s}"], "") for s in class_command.SUFFIXES),
     ],
+    "handout": [(["handout", str(CLASS.with_name("class.toml")), "-o", "handed-out"], "")],
     "fleet": [
         (["fleet", "run", "small", "-o", "kept"], "fleet"),
         (["fleet", "report", "kept"], "fleet"),
@@ -192,6 +194,9 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     installed = Path(msgspec.__file__).parent
     for package in (installed, *installed.parent.glob("msgspec-*.dist-info")):
         shutil.copytree(package, packages / package.name)
+    noted = Path(str(metadata.distribution("kiplab").locate_file("")))
+    for about in noted.glob("kiplab-*.dist-info"):
+        shutil.copytree(about, packages / about.name)
     venv.create(place / "venv", symlinks=True)
     (site,) = (place / "venv").rglob("site-packages")
     (site / "packages.pth").write_text(f"{packages}\n")

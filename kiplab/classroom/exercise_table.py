@@ -2,7 +2,7 @@
 
 from difflib import get_close_matches
 from importlib import import_module
-from importlib.resources import files
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -10,6 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from .exercises.check_result import Checked
+from .sealed_texts import read_text
 
 LETTERS = "ABCDEFGHIJKL"
 """What choices, and the parts of an answer, are called in their order."""
@@ -218,7 +219,7 @@ def _worded(exercise: Exercise) -> Exercise:
     )
 
 
-_TEXT = files(__package__).joinpath("exercises.toml").read_text(encoding="utf-8")
+_TEXT = read_text(Path(__file__).with_name("exercises.toml"))
 _TABLE = msgspec.toml.decode(_TEXT, type=_Table)
 EXERCISES = tuple(map(_worded, _TABLE.exercise))
 """In the order of the labs."""

@@ -14,6 +14,7 @@ from . import common_options as common
 from . import search_commands as search
 from .class_command import add_class_options, run_class
 from .fleet_command import add_fleet_options
+from .handout_command import add_handout_options, run_handout
 from .real_command import add_real_options, run_real
 from .site_command import add_site_options, run_site
 from .timeline_command import add_timeline_options, run_timeline, split
@@ -167,6 +168,7 @@ _COMMANDS: tuple[tuple[Any, ...], ...] = (
     ("explore", "search everything that can happen", search.run_explore, _PLAY, search.add_explore),
     ("matrix", "search every subset of some guards", search.run_matrix, _PLAY, search.add_matrix),
     ("minimise", _SHORTEST, search.run_minimise, _PLAY, search.add_minimise),
+    ("handout", "write what a class needs", run_handout, add_handout_options),
     ("class", "count what the students of a class answered", run_class, add_class_options),
     ("real", "let a real Kafka decide in a play", run_real, add_real_options),
     ("fleet", "how often, in a whole fleet", None, add_fleet_options),

@@ -1,0 +1,138 @@
+"""Exercises and explanations of a class: sealed in its wheel, and opened with the class's code.
+
+A wheel that everybody installs has them as plain files. `kiplab handout` writes a wheel that has
+one sealed file in their place. The seal is a hurdle and no more than that: whoever has the code can
+open it, and students have the code. It keeps an answer from being found by a search or by chance.
+
+The texts are packed together. The first bytes of the file are the SHA-256 of code and pack. Code
+and these bytes make a stream of bytes (SHAKE-256), and the pack is combined with it (XOR). Equal
+texts and an equal code give equal bytes. Python for a browser has both functions.
+"""
+
+import hashlib
+import os
+import zlib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ..machine import LackingError
+
+CLASS, VARIABLE = "class.toml", "KIPLAB_CLASS"
+"""The file of a class; the variable that has its code, or names such a file elsewhere."""
+_HERE = Path(__file__).parent
+_SEALED = "sealed"
+_ROOM = f"{_HERE.parent.name}/{_HERE.name}/"
+_KEPT_BACK = tuple(f"{_ROOM}{name}" for name in ("exercises.toml", "explanations/"))
+_DIGEST = hashlib.sha256().digest_size
+
+
+class SealedError(LackingError):
+    """Texts of a class whose code is not known here, or another one."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(
+            f"{problem}:",
+            f"put the {CLASS} that your instructor gave you beside the notebooks, or set"
+            f" {VARIABLE} to the code of your class before JupyterLab starts.",
+        )
+
+
+class ClassPage(msgspec.Struct, frozen=True):
+    """What `kiplab handout` reads in class.toml. Everything else there is for others.
+
+    `labs` are numbers or names, all where it is empty. `address` is the repository of the class,
+    `hub` its JupyterHub, `site` its folder of labs on a web server: whole addresses.
+    """
+
+    code: str = ""
+    title: str = ""
+    labs: tuple[str, ...] = ()
+    deadline: Any = ""
+    address: str = ""
+    hub: str = ""
+    site: str = ""
+
+
+def read_text(file: Path) -> str:
+    """A text of this room, plain or out of the sealed file.
+
+    Raises FileNotFoundError where it is in neither, SealedError without the code of the class.
+    """
+    if file.is_file() or not (_HERE / _SEALED).is_file():
+        return file.read_text(encoding="utf-8")
+    texts = _opened(_HERE / _SEALED, class_code())
+    name = file.relative_to(_HERE).as_posix()
+    if name not in texts:
+        raise FileNotFoundError(name)
+    return texts[name]
+
+
+def class_code() -> str:
+    """The code of the class, empty without one.
+
+    KIPLAB_CLASS is the code or the path of a class.toml. Without it the file is beside the
+    notebooks, or one folder higher, where `kiplab lab` was started.
+    """
+    given = os.environ.get(VARIABLE, "")
+    for file in (Path(given),) if given else (Path(CLASS), Path("..", CLASS)):
+        if file.suffix == ".toml" and file.is_file():
+            return read_class(file).code
+    return given
+
+
+def read_class(file: Path) -> ClassPage:
+    """The page of a class. Raises OSError, and ValueError for a file that is none."""
+    try:
+        return msgspec.toml.decode(file.read_bytes(), type=ClassPage)
+    except (msgspec.DecodeError, UnicodeDecodeError) as problem:
+        raise ValueError(f"{file} is no page of a class: {problem}") from None
+
+
+def sealed_for(code: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The files of a wheel, by their paths, with one sealed file in place of the kept back texts.
+
+    Raises ValueError where they are sealed already.
+    """
+    texts = {
+        path.removeprefix(_ROOM): content.decode()
+        for path, content in files.items()
+        if path.startswith(_KEPT_BACK)
+    }
+    if not texts:
+        raise ValueError("this kiplab is sealed for a class itself: take the one it was made with")
+    open_files = {path: data for path, data in files.items() if not path.startswith(_KEPT_BACK)}
+    return open_files | {f"{_ROOM}{_SEALED}": _seal(texts, code)}
+
+
+def _seal(texts: Mapping[str, str], code: str) -> bytes:
+    pack = zlib.compress(msgspec.json.encode(texts, order="sorted"), 9)
+    digest = _digest(pack, code)
+    return digest + _combined(pack, code, digest)
+
+
+@cache
+def _opened(file: Path, code: str) -> dict[str, str]:
+    """The texts by their paths in this room. Raises SealedError for another code."""
+    if not code:
+        raise SealedError("the exercises of this class open with its code, and none is given")
+    content = file.read_bytes()
+    digest, sealed = content[:_DIGEST], content[_DIGEST:]
+    pack = _combined(sealed, code, digest)
+    if _digest(pack, code) != digest:
+        raise SealedError(f"the exercises of this class do not open with the code {code!r}")
+    return msgspec.json.decode(zlib.decompress(pack), type=dict[str, str])
+
+
+def _digest(pack: bytes, code: str) -> bytes:
+    return hashlib.sha256(code.encode() + pack).digest()
+
+
+def _combined(content: bytes, code: str, digest: bytes) -> bytes:
+    """The same twice over gives the content back."""
+    stream = hashlib.shake_256(code.encode() + digest).digest(len(content))
+    mixed = int.from_bytes(content) ^ int.from_bytes(stream)
+    return mixed.to_bytes(len(content))

@@ -1,0 +1,147 @@
+"""`kiplab handout`: what an instructor gives to a class, as one folder.
+
+The folder is what students install from. It is also what JupyterHub's nbgitpuller and Binder can
+open, once it is a repository: it has the notebooks, the page of the class and what to install.
+"""
+
+import argparse
+import re
+import shutil
+from collections.abc import Callable
+from functools import partial
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+from string import Template
+from tempfile import TemporaryDirectory
+from urllib.parse import quote, urlencode
+
+from msgspec.structs import asdict
+
+from ..classroom.sealed_texts import CLASS, ClassPage, read_class, sealed_for
+from .common_options import DONE, LACKING, CommandError, bad_input, complain, print_json, writing
+from .labs_launcher import LabsError, find_lab, shipped_labs
+
+NOTEBOOKS = "kiplab-labs"
+"""Where the notebooks are in the folder: `kiplab lab` finds them there and goes on with them."""
+_PAGE = "handout.md"
+_ADDRESSES = {"address": "Binder and JupyterHub", "hub": "JupyterHub", "site": "the site"}
+"""What class.toml may have, and which way to begin needs it."""
+
+
+def add_handout_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `kiplab handout`."""
+    parser.add_argument("file", metavar=CLASS, help="the page of the class, with its code")
+    parser.add_argument("-o", "--out", required=True, metavar="DIR", help="a new or former folder")
+    parser.epilog = (
+        f"{_PAGE} tells students how to begin and how to hand in. In the wheel, exercises and"
+        " explanations are sealed with the code of the class. That is a hurdle and no more: whoever"
+        " has the code can open them. In class.toml, `address` is the repository into which you"
+        " put the folder, `hub` your JupyterHub, `site` where `kiplab site --class` is served."
+    )
+
+
+def run_handout(options: argparse.Namespace) -> int:
+    """Write wheel, notebooks, class.toml and the page for students. Raises CommandError."""
+    from ..site.page_wheels import write_whole_kiplab
+
+    page, out = class_of(options.file), Path(options.out)
+    content = Path(options.file).read_bytes()
+    with writing(out), bad_input(LabsError), TemporaryDirectory() as scratch:
+        _require_own(out)
+        labs = copy_class_labs(page, out / NOTEBOOKS)
+        _copy(shipped_labs(), Path(scratch), None)
+        try:
+            wheel = write_whole_kiplab(out, Path(scratch), partial(sealed_for, page.code))
+        except PackageNotFoundError:
+            raise CommandError("pip has not installed this kiplab; make setup", LACKING) from None
+        (out / CLASS).write_bytes(content)
+        (out / "requirements.txt").write_text(f"./{wheel.name}[lab]\n", encoding="utf-8")
+        (out / _PAGE).write_text(handout(page, wheel.name, labs[0]), encoding="utf-8")
+    return _say(options, page, out)
+
+
+def class_of(file: str) -> ClassPage:
+    """The page of a class in that file. Raises CommandError for one that cannot be handed out."""
+    try:
+        with bad_input(ValueError):
+            page = read_class(Path(file))
+    except OSError as problem:
+        raise CommandError(f"{file} cannot be read: {problem.strerror}") from None
+    if not page.code:
+        raise CommandError(
+            f'{file} has no code; write a line code = "...", by which the exercises of the'
+            " class are sealed"
+        )
+    return page
+
+
+def copy_class_labs(page: ClassPage, folder: Path) -> list[str]:
+    """Copy the labs of a class, and the pages that they link to; the names of its notebooks.
+
+    Raises CommandError for a lab that there is none of, LabsError, OSError.
+    """
+    shipped = shipped_labs()
+    there = sorted(path.name for path in shipped.glob("*.ipynb"))
+    found = {name: find_lab(name, there) for name in page.labs}
+    for name in (name for name, lab in found.items() if lab is None):
+        raise CommandError(f"{CLASS} names the lab {name!r}; there are {', '.join(there)}")
+    labs = sorted(lab for lab in found.values() if lab) or there
+    _copy(shipped, folder, labs.__contains__)
+    return labs
+
+
+def _copy(shipped: Path, folder: Path, wanted: Callable[[str], bool] | None) -> None:
+    """Notebooks and pages without those for instructors, which have a folder of their own."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in (*shipped.glob("*.ipynb"), *shipped.glob("*.md")):
+        if wanted is None or path.suffix == ".md" or wanted(path.name):
+            shutil.copyfile(path, folder / path.name)
+
+
+def _require_own(out: Path) -> None:
+    """Raises ValueError for a folder of something else."""
+    if out.is_dir() and any(out.iterdir()) and not (out / CLASS).is_file():
+        raise ValueError(f"{out} is not empty, and no {CLASS} is in it: name a new folder")
+
+
+def handout(page: ClassPage, wheel: str, lab: str) -> str:
+    """The page for students, in Markdown. A section that needs what class.toml lacks is left out.
+
+    `wheel` is the name of the class's wheel, `lab` the notebook to begin with.
+    """
+    words = {name: str(value) for name, value in asdict(page).items()}
+    words |= {"binder": binder_link(page.address, lab), "hub": hub_link(page, lab)}
+    words |= {"title": page.title or "kiplab", "wheel": wheel}
+    text = Path(__file__).with_name(_PAGE).read_text(encoding="utf-8")
+    parts = map(Template, re.split(r"^(?=## )", text, flags=re.MULTILINE))
+    return "".join(
+        part.substitute(words) for part in parts if all(words[n] for n in part.get_identifiers())
+    )
+
+
+def binder_link(address: str, lab: str, folder: str = NOTEBOOKS) -> str:
+    """Where Binder opens a lab of a repository; empty without one."""
+    if not address:
+        return ""
+    path = urlencode({"urlpath": f"lab/tree/{folder}/{lab}"}, safe="/")
+    return f"https://mybinder.org/v2/git/{quote(address, safe='')}/HEAD?{path}"
+
+
+def hub_link(page: ClassPage, lab: str) -> str:
+    """Where a JupyterHub with nbgitpuller copies the repository and opens a lab; or empty."""
+    if not (page.hub and page.address):
+        return ""
+    name = page.address.rstrip("/").rpartition("/")[2].removesuffix(".git")
+    asked = {"repo": page.address, "urlpath": f"lab/tree/{name}/{NOTEBOOKS}/{lab}"}
+    return f"{page.hub.rstrip('/')}/hub/user-redirect/git-pull?{urlencode(asked, safe='/')}"
+
+
+def _say(options: argparse.Namespace, page: ClassPage, out: Path) -> int:
+    missing = [name for name in _ADDRESSES if not getattr(page, name)]
+    files = sorted(path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file())
+    for name in missing:
+        complain(f"{options.file} has no {name}: {_PAGE} leaves out {_ADDRESSES[name]}")
+    if options.json:
+        return print_json({"out": str(out), "files": files, "without": missing})
+    print(f"{out}: {len(files)} files; {_PAGE} is for students, the wheel is sealed")
+    return DONE
