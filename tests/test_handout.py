@@ -4,11 +4,13 @@ import base64
 import csv
 import hashlib
 import json
+import re
 import subprocess
 import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import quote, unquote
 
 import pytest
 
@@ -16,7 +18,7 @@ from kiplab.classroom import sealed_texts
 from kiplab.classroom.exercise_table import EXERCISES
 from kiplab.classroom.forms.held_back import EXPLANATIONS
 from kiplab.cli.command import main
-from kiplab.cli.handout_command import handout
+from kiplab.cli.handout_command import binder_link, handout
 from kiplab.site import page_wheels
 from tests.labs.running import LABS
 
@@ -96,6 +98,7 @@ def test_the_folder_has_all_that_a_class_needs_and_no_notes_for_instructors(fold
         "kiplab-1.0.0-py3-none-any.whl",
         "kiplab-labs/00-start.ipynb",
         "kiplab-labs/04-kafka-14139.ipynb",
+        "postBuild",
         *(f"kiplab-labs/{page.name}" for page in LABS.glob("*.md")),
         "requirements.txt",
     }
@@ -182,6 +185,15 @@ def test_kiplab_in_a_page_is_sealed_as_well(tmp_path: Path) -> None:
     names = zipfile.ZipFile(file).namelist()
     assert f"{ROOM}sealed" in names
     assert f"{ROOM}exercises.toml" not in names
+
+
+def test_the_address_of_the_repository_stands_in_one_place_of_the_readme() -> None:
+    text = (LABS.parent / "README.md").read_text(encoding="utf-8")
+    (link,) = re.findall(r"^\[binder\]: (.*)$", text, re.MULTILINE)
+    address = unquote(re.split("/v2/git/|/HEAD", link)[1])
+    assert link == binder_link(address, "00-start.ipynb", "labs")
+    name = address.removeprefix("https://github.com/")
+    assert (text.count(quote(name, safe="")), text.count(name)) == (1, 0)
 
 
 SECTIONS = {

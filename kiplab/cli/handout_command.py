@@ -24,6 +24,8 @@ from .labs_launcher import LabsError, find_lab, shipped_labs
 NOTEBOOKS = "kiplab-labs"
 """Where the notebooks are in the folder: `kiplab lab` finds them there and goes on with them."""
 _PAGE = "handout.md"
+_AFTER_INSTALL = "#!/bin/bash\nexec python -m kiplab.cli.jupyter_settings\n"
+"""What Binder does when everything is installed, and whoever makes the image of a hub."""
 _ADDRESSES = {"address": "Binder and JupyterHub", "hub": "JupyterHub", "site": "the site"}
 """What class.toml may have, and which way to begin needs it."""
 
@@ -56,6 +58,7 @@ def run_handout(options: argparse.Namespace) -> int:
             raise CommandError("pip has not installed this kiplab; make setup", LACKING) from None
         (out / CLASS).write_bytes(content)
         (out / "requirements.txt").write_text(f"./{wheel.name}[lab]\n", encoding="utf-8")
+        (out / "postBuild").write_text(_AFTER_INSTALL, encoding="utf-8", newline="\n")
         (out / _PAGE).write_text(handout(page, wheel.name, labs[0]), encoding="utf-8")
     return _say(options, page, out)
 

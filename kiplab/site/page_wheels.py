@@ -51,7 +51,7 @@ LEFT_OUT = {
 }
 """By package, what only a server, a test, a terminal or another library reads."""
 _NEVER = re.compile(r".*(\.pyi|\.data/(?!data/etc/ipython/).*|/RECORD|/tests/.*|\.map)$")
-_WHEEL_NAME = f"kiplab-{_VERSION}-py3-none-any.whl"
+WHEEL_NAME = f"kiplab-{_VERSION}-py3-none-any.whl"
 _WHEEL = "Wheel-Version: 1.0\nGenerator: kiplab\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 _LABS = "kiplab/_labs/"
 _NOTED = re.compile(r"kiplab-[^/]+[.]dist-info/(METADATA|entry_points[.]txt|licenses/.+)")
@@ -110,7 +110,7 @@ def write_kiplab(folder: Path, changed: Changed = dict) -> None:
     }
     package = {entry: data for entry, data in _package().items() if _is_kept(entry, "kiplab")}
     content = changed(package) | {name: text.encode() for name, text in files.items()}
-    write_archive(folder / _WHEEL_NAME, content)
+    write_archive(folder / WHEEL_NAME, content)
 
 
 def write_whole_kiplab(folder: Path, labs: Path, changed: Changed) -> Path:
@@ -138,9 +138,9 @@ def write_whole_kiplab(folder: Path, labs: Path, changed: Changed) -> Path:
     record = f"{info}/RECORD"
     lines = [f"{path},sha256={_base64(data)},{len(data)}\n" for path, data in files.items()]
     write_archive(
-        folder / _WHEEL_NAME, files | {record: "".join([*lines, f"{record},,\n"]).encode()}
+        folder / WHEEL_NAME, files | {record: "".join([*lines, f"{record},,\n"]).encode()}
     )
-    return folder / _WHEEL_NAME
+    return folder / WHEEL_NAME
 
 
 def _base64(data: bytes) -> str:
