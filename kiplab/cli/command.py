@@ -1,6 +1,7 @@
 """The `kiplab` command. Every message is for people; `--json` prints one object for programs."""
 
 import argparse
+import io
 import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code says how it went (see `kiplab --help`)."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Windows's own encodings have no scissors, and a pipe gets one of them.
+        sys.stdout.reconfigure(errors="backslashreplace")
     before_compare, compared = split(list(sys.argv[1:] if arguments is None else arguments))
     options = _parser().parse_args(before_compare)
     options.compare = compared

@@ -102,7 +102,8 @@ def _examine(java: Path, source: str) -> Java | str:
         answer = subprocess.run(
             [java, "-XshowSettings:properties", "-version"],
             capture_output=True,
-            text=True,
+            encoding="utf-8",
+            errors="replace",
             timeout=30,
             check=True,
         ).stderr

@@ -123,8 +123,8 @@ def _write_settings(lite: Path, settings: Mapping[str, Any], packages: list[str]
         "litePluginSettings": {"@jupyterlite/pyodide-kernel-extension:kernel": kernel},
     }
     lite_json = {"jupyter-lite-schema-version": 0, "jupyter-config-data": page}
-    (lite / "jupyter-lite.json").write_text(json.dumps(lite_json))
-    (lite / "overrides.json").write_text(json.dumps(settings))
+    (lite / "jupyter-lite.json").write_text(json.dumps(lite_json), encoding="utf-8")
+    (lite / "overrides.json").write_text(json.dumps(settings), encoding="utf-8")
 
 
 def _run_jupyterlite(archive: Path, lite: Path, labs: Path, site: Path) -> None:
@@ -150,13 +150,16 @@ def _finish(site: Path, labs: list[Path]) -> None:
         root = os.path.relpath(site, page.parent)
         head = f'<head><script src="{root}/loading.js"></script>'
         head += f'<link rel="icon" href="{root}/favicon.ico">'
-        text = page.read_text().replace("<title>JupyterLite</title>", "<title>kiplab</title>")
-        page.write_text(text.replace("<head>", head, 1))
-    first = Template((_HERE / "index.html").read_text())
-    (site / "index.html").write_text(first.substitute(labs="\n".join(map(_link, labs))))
+        text = page.read_text("utf-8").replace(
+            "<title>JupyterLite</title>", "<title>kiplab</title>"
+        )
+        page.write_text(text.replace("<head>", head, 1), encoding="utf-8")
+    first = Template((_HERE / "index.html").read_text(encoding="utf-8"))
+    text = first.substitute(labs="\n".join(map(_link, labs)))
+    (site / "index.html").write_text(text, encoding="utf-8")
 
 
 def _link(lab: Path) -> str:
-    first = json.loads(lab.read_text())["cells"][0]["source"]
+    first = json.loads(lab.read_text(encoding="utf-8"))["cells"][0]["source"]
     title = "".join(first).splitlines()[0].lstrip("# ")
     return f'      <li><a href="lab/index.html?path={lab.name}">{escape(title)}</a></li>'

@@ -184,7 +184,7 @@ def write_lock(folder: Path) -> list[str]:
         }
     lock = json.loads((folder / LOCK).read_bytes())
     text = json.dumps({"info": lock["info"], "packages": packages}, separators=(",", ":"))
-    (folder / LOCK).write_text(text)
+    (folder / LOCK).write_text(text, encoding="utf-8")
     return list(packages)
 
 
