@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -18,108 +17,78 @@ from kiplab.classroom import sealed_texts
 from kiplab.classroom.exercise_table import EXERCISES
 from kiplab.classroom.forms.held_back import EXPLANATIONS
 from kiplab.cli.command import main
-from kiplab.cli.handout_command import binder_link, handout
+from kiplab.cli.handout_command import binder_link
 from kiplab.site import page_wheels
 from tests.labs.running import LABS
 
-CODE = "blue-heron"
-CLASS_FILE = Path(__file__).parent / "classroom" / "class.toml"
-CLASS = CLASS_FILE.read_text(encoding="utf-8")
+CODE, FILE = "blue-heron", Path(__file__).parent / "classroom" / "class.toml"
+"""The code, and the page of a class. It has a field that is for others."""
 ROOM = "kiplab/classroom/"
 TEXTS = {
     path.relative_to(EXPLANATIONS.parent).as_posix(): path.read_text(encoding="utf-8")
     for path in (EXPLANATIONS.with_name("exercises.toml"), *EXPLANATIONS.rglob("*.md"))
 }
+LAB_FILES = {path.name for path in LABS.iterdir() if path.is_file()}
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What `kiplab handout` writes."""
-    place = tmp_path_factory.mktemp("class")
-    assert main(["handout", str(CLASS_FILE), "-o", str(place / "out")]) == 0
-    return place / "out"
+    out = tmp_path_factory.mktemp("class") / "out"
+    assert main(["handout", str(FILE), "-o", str(out)]) == 0
+    return out
 
 
 @pytest.fixture(scope="module")
 def wheel(folder: Path) -> dict[str, bytes]:
-    """The files of the wheel by their paths."""
+    """The files of the wheel by their paths; they lie beside the folder as well."""
     (file,) = folder.glob("*.whl")
     with zipfile.ZipFile(file) as archive:
+        archive.extractall(folder.parent / "installed")
         return {name: archive.read(name) for name in archive.namelist()}
 
 
-@pytest.fixture(scope="module")
-def installed(wheel: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The unpacked wheel."""
-    place = tmp_path_factory.mktemp("installed")
-    for name, content in wheel.items():
-        (place / name).parent.mkdir(parents=True, exist_ok=True)
-        (place / name).write_bytes(content)
-    return place
+def ran(folder: Path, code: str, here: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Some Python with the sealed kiplab, in the folder `here`."""
+    here.mkdir(exist_ok=True)
+    environment = {"PYTHONPATH": str(folder.parent / "installed"), **variables}
+    command = [sys.executable, "-c", f"import kiplab, sys\n{code}"]
+    return subprocess.run(
+        command, cwd=here, env=environment, capture_output=True, text=True, check=False
+    )
 
 
-Asked = Callable[..., subprocess.CompletedProcess[str]]
-
-
-@pytest.fixture
-def asked(installed: Path, tmp_path: Path) -> Asked:
-    """Runs some Python with the sealed kiplab, in a folder with or without a class.toml."""
-
-    def run(code: str, class_toml: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
-        here = tmp_path / "kiplab-labs"
-        here.mkdir(exist_ok=True)
-        if class_toml:
-            (here / class_toml).write_text(CLASS, encoding="utf-8")
-        environment = {"PYTHONPATH": str(installed), "PATH": "", **variables}
-        return subprocess.run(
-            [sys.executable, "-c", code],
-            cwd=here,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-
-    return run
-
-
-PLAYED = "import kiplab; print(kiplab.run('kafka-14139').verdict)"
-COMMANDS = """
+PLAYS = """
 from kiplab.cli.command import main
 print(main(["play", "kafka-14139"]), main(["timeline", "kafka-14139", "-o", "a.svg"]))
+sys.exit(main(["class", "."]))
 """
-CHECKED = 'import kiplab; kiplab.explain("start/slow-request"); print("open")'
+EXPLAINS = 'kiplab.explain("start/slow-request"); print("open")'
+GIVE_IT = (
+    "put the class.toml that your instructor gave you beside the notebooks, or set KIPLAB_CLASS to"
+    " the code of your class before JupyterLab starts."
+)
 
 
 def test_the_folder_has_all_that_a_class_needs_and_no_notes_for_instructors(folder: Path) -> None:
     assert {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()} == {
-        "class.toml",
-        "handout.md",
-        "kiplab-1.0.0-py3-none-any.whl",
-        "kiplab-labs/00-start.ipynb",
-        "kiplab-labs/04-kafka-14139.ipynb",
-        "postBuild",
-        *(f"kiplab-labs/{page.name}" for page in LABS.glob("*.md")),
-        "requirements.txt",
+        *("class.toml", "handout.md", "kiplab-1.0.0-py3-none-any.whl", "postBuild"),
+        *("kiplab-labs/00-start.ipynb", "kiplab-labs/04-kafka-14139.ipynb", "requirements.txt"),
+        *(f"kiplab-labs/{name}" for name in LAB_FILES if name.endswith(".md")),
     }
-    assert (folder / "class.toml").read_text(encoding="utf-8") == CLASS
+    assert (folder / "class.toml").read_bytes() == FILE.read_bytes()
     assert (folder / "requirements.txt").read_text() == "./kiplab-1.0.0-py3-none-any.whl[lab]\n"
 
 
 def test_nothing_in_the_wheel_says_what_is_right_or_why(wheel: dict[str, bytes]) -> None:
     sentences = [idea.hint for e in EXERCISES for idea in e.ideas.values() if idea.hint]
     sentences += [line for text in TEXTS.values() for line in text.splitlines() if len(line) > 60]
-    said = [s.encode() for s in sentences]
-    everything = b"\n".join(
-        content for name, content in wheel.items() if not name.startswith("kiplab/_labs/")
+    plain = b"\n".join(data for name, data in wheel.items() if "/_labs/" not in name).decode(
+        errors="replace"
     )
-    assert len(said) > 500
-    shown = [s for s in said if s in everything]
-    assert shown == []
-    assert not [name for name in wheel if name.removeprefix(ROOM) in TEXTS]
-    assert {n.removeprefix("kiplab/_labs/") for n in wheel if n.startswith("kiplab/_labs/")} == {
-        path.name for path in LABS.iterdir() if path.is_file()
-    }
+    assert len(sentences) > 500
+    assert [sentence for sentence in sentences if sentence in plain] == []
+    assert {name.rpartition("/")[2] for name in wheel if "/_labs/" in name} == LAB_FILES
 
 
 def test_its_record_is_of_what_is_in_it(wheel: dict[str, bytes]) -> None:
@@ -131,60 +100,47 @@ def test_its_record_is_of_what_is_in_it(wheel: dict[str, bytes]) -> None:
         assert (digest, int(size)) == (f"sha256={found.rstrip('=')}", len(wheel[path]))
 
 
-def test_equal_texts_and_an_equal_code_make_equal_bytes() -> None:
+def test_the_code_and_no_other_gives_back_every_text(tmp_path: Path) -> None:
     files = {f"{ROOM}{name}": text.encode() for name, text in TEXTS.items()}
-    once, again = (sealed_texts.sealed_for(CODE, files) for _ in range(2))
-    assert once == again
-    assert once != sealed_texts.sealed_for("another", files)
-
-
-def test_the_code_gives_back_every_text(folder: Path, wheel: dict[str, bytes]) -> None:
-    sealed = folder.parent / "sealed"
-    sealed.write_bytes(wheel[f"{ROOM}sealed"])
-    assert sealed_texts._opened(sealed, CODE) == TEXTS
-
-
-def test_without_the_code_plays_run_and_the_classroom_says_how_to_give_it(asked: Asked) -> None:
-    assert asked(PLAYED).stdout == "loss\n"
-    assert asked(COMMANDS).stdout.endswith("0 0\n")
-    said = asked(CHECKED).stderr.splitlines()[-1]
-    assert said.endswith(
-        "the exercises of this class open with its code, and none is given: put the class.toml"
-        " that your instructor gave you beside the notebooks, or set KIPLAB_CLASS to the code of"
-        " your class before JupyterLab starts."
-    )
-
-
-def test_a_command_that_needs_the_code_ends_like_one_that_lacks_something(asked: Asked) -> None:
-    done = asked("import sys; from kiplab.cli.command import main; sys.exit(main(['class', '.']))")
-    assert done.returncode == 3
-    assert done.stderr.startswith("kiplab: the exercises of this class open with its code")
-
-
-@pytest.mark.parametrize("class_toml", ["class.toml", "../class.toml", ""])
-def test_the_code_stands_beside_the_notebooks_or_above_or_in_a_variable(
-    asked: Asked, class_toml: str
-) -> None:
-    given = {} if class_toml else {"KIPLAB_CLASS": CODE}
-    assert asked(CHECKED, class_toml, **given).stdout == "open\n"
-
-
-def test_another_code_is_named(asked: Asked) -> None:
-    said = asked(CHECKED, "class.toml", KIPLAB_CLASS="green-heron").stderr
-    assert "do not open with the code 'green-heron': put the class.toml" in said
-
-
-def test_a_sealed_kiplab_seals_nothing_again() -> None:
+    sealed, again = (sealed_texts.sealed_for(CODE, files) for _ in range(2))
+    assert sealed == again != sealed_texts.sealed_for("another", files)
+    (tmp_path / "sealed").write_bytes(sealed[f"{ROOM}sealed"])
+    assert sealed_texts._opened(tmp_path / "sealed", CODE) == TEXTS
     with pytest.raises(ValueError, match="is sealed for a class itself"):
-        sealed_texts.sealed_for(CODE, {f"{ROOM}sealed": b""})
+        sealed_texts.sealed_for(CODE, sealed)
+
+
+@pytest.mark.usefixtures("wheel")
+def test_without_the_code_plays_run_and_the_classroom_says_how_to_give_it(
+    folder: Path, tmp_path: Path
+) -> None:
+    done = ran(folder, PLAYS, tmp_path)
+    assert done.stdout.endswith("0 0\n")
+    said = f"the exercises of this class open with its code, and none is given: {GIVE_IT}\n"
+    assert (done.returncode, done.stderr) == (3, f"kiplab: {said}")
+    assert ran(folder, EXPLAINS, tmp_path).stderr.endswith(said)
+    other = ran(folder, EXPLAINS, tmp_path, KIPLAB_CLASS="green").stderr
+    assert other.endswith(f"do not open with the code 'green': {GIVE_IT}\n")
+
+
+@pytest.mark.usefixtures("wheel")
+def test_the_code_is_in_a_variable_or_beside_the_notebooks_or_above(
+    folder: Path, tmp_path: Path
+) -> None:
+    here = tmp_path / "kiplab-labs"
+    for given in (CODE, str(FILE)):
+        assert ran(folder, EXPLAINS, here, KIPLAB_CLASS=given).stdout == "open\n"
+    for place in (here, tmp_path):
+        (place / "class.toml").write_bytes(FILE.read_bytes())
+        assert ran(folder, EXPLAINS, here).stdout == "open\n"
+        (place / "class.toml").unlink()
 
 
 def test_kiplab_in_a_page_is_sealed_as_well(tmp_path: Path) -> None:
     page_wheels.write_kiplab(tmp_path, lambda files: sealed_texts.sealed_for(CODE, files))
     (file,) = tmp_path.iterdir()
     names = zipfile.ZipFile(file).namelist()
-    assert f"{ROOM}sealed" in names
-    assert f"{ROOM}exercises.toml" not in names
+    assert (f"{ROOM}sealed" in names, f"{ROOM}exercises.toml" in names) == (True, False)
 
 
 def test_the_address_of_the_repository_stands_in_one_place_of_the_readme() -> None:
@@ -209,28 +165,26 @@ SECTIONS = {
 
 
 def test_the_page_tells_every_way_to_begin_and_the_deadline(folder: Path) -> None:
-    page = (folder / "handout.md").read_text(encoding="utf-8")
-    assert page.startswith("# Distributed systems\n")
-    places = [page.index(f"{heading}\n") for heading in SECTIONS]
-    assert places == sorted(places)
-    for heading, told in SECTIONS.items():
-        assert told in page.partition(heading)[2].partition("\n## ")[0]
+    first, *parts = (folder / "handout.md").read_text(encoding="utf-8").split("\n## ")
+    assert first.startswith("# Distributed systems\n")
+    assert [f"## {part.splitlines()[0]}" for part in parts] == [*SECTIONS]
+    assert [
+        told for told, part in zip(SECTIONS.values(), parts, strict=True) if told not in part
+    ] == []
 
 
-def test_the_page_leaves_out_what_a_class_has_not() -> None:
-    page = handout(sealed_texts.ClassPage(code=CODE), "kiplab.whl", "00-start.ipynb")
-    headings = [line for line in page.splitlines() if line.startswith("#")]
-    assert headings == ["# kiplab", "## On your own computer", "## Your work"]
-    assert "$" not in page
-
-
-def test_what_is_left_out_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = tmp_path / "class.toml"
-    file.write_text('code = "a"\nhub = "https://hub.example.edu"\n')
-    assert main(["handout", "--json", str(file), "-o", str(tmp_path)]) == 0
+def test_the_page_leaves_out_what_a_class_has_not_and_that_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "class.toml").write_text('code = "a"\nhub = "https://hub.example.edu"\n')
+    assert main(["handout", "--json", str(tmp_path / "class.toml"), "-o", str(tmp_path)]) == 0
     said = capsys.readouterr()
     assert json.loads(said.out)["without"] == ["address", "site"]
     assert "has no address: handout.md leaves out Binder and JupyterHub" in said.err
+    page = (tmp_path / "handout.md").read_text(encoding="utf-8")
+    assert re.findall("^#+ .*", page, re.MULTILINE) == [
+        *("# kiplab", "## On your own computer", "## Your work"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -240,22 +194,15 @@ def test_what_is_left_out_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[
         ('code = "a"\nlabs = ["40"]', "names the lab '40'; there are 00-start.ipynb"),
         ("code =", "is no page of a class"),
         ("code = 4", "Expected `str`, got `int` - at `$.code`"),
+        ('code = "a"', "is not empty, and no class.toml is in it"),
     ],
 )
-def test_a_class_that_cannot_be_handed_out_is_told_why(
+def test_what_cannot_be_handed_out_is_told_why(
     text: str, problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "class.toml").write_text(text)
+    (tmp_path / "out").mkdir()
+    if "not empty" in problem:
+        (tmp_path / "out" / "thesis.txt").write_text("three years")
     assert main(["handout", str(tmp_path / "class.toml"), "-o", str(tmp_path / "out")]) == 2
     assert problem in capsys.readouterr().err
-
-
-def test_a_folder_of_something_else_is_left_as_it_is(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "class.toml").write_text('code = "a"\n')
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "thesis.txt").write_text("three years")
-    assert main(["handout", str(tmp_path / "class.toml"), "-o", str(tmp_path / "out")]) == 2
-    assert "is not empty, and no class.toml is in it" in capsys.readouterr().err
-    assert [file.name for file in (tmp_path / "out").iterdir()] == ["thesis.txt"]

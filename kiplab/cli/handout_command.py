@@ -7,18 +7,15 @@ open, once it is a repository: it has the notebooks, the page of the class and w
 import argparse
 import re
 import shutil
-from collections.abc import Callable
 from functools import partial
-from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from string import Template
-from tempfile import TemporaryDirectory
 from urllib.parse import quote, urlencode
 
 from msgspec.structs import asdict
 
 from ..classroom.sealed_texts import CLASS, ClassPage, read_class, sealed_for
-from .common_options import DONE, LACKING, CommandError, bad_input, complain, print_json, writing
+from .common_options import DONE, CommandError, bad_input, complain, print_json, writing
 from .labs_launcher import LabsError, find_lab, shipped_labs
 
 NOTEBOOKS = "kiplab-labs"
@@ -48,18 +45,18 @@ def run_handout(options: argparse.Namespace) -> int:
 
     page, out = class_of(options.file), Path(options.out)
     content = Path(options.file).read_bytes()
-    with writing(out), bad_input(LabsError), TemporaryDirectory() as scratch:
-        _require_own(out)
+    with writing(out):
+        if out.is_dir() and any(out.iterdir()) and not (out / CLASS).is_file():
+            raise ValueError(f"{out} is not empty, and no {CLASS} is in it: name a new folder")
         labs = copy_class_labs(page, out / NOTEBOOKS)
-        _copy(shipped_labs(), Path(scratch), None)
-        try:
-            wheel = write_whole_kiplab(out, Path(scratch), partial(sealed_for, page.code))
-        except PackageNotFoundError:
-            raise CommandError("pip has not installed this kiplab; make setup", LACKING) from None
+        wheel = write_whole_kiplab(out, shipped_labs(), partial(sealed_for, page.code))
         (out / CLASS).write_bytes(content)
-        (out / "requirements.txt").write_text(f"./{wheel.name}[lab]\n", encoding="utf-8")
-        (out / "postBuild").write_text(_AFTER_INSTALL, encoding="utf-8", newline="\n")
-        (out / _PAGE).write_text(handout(page, wheel.name, labs[0]), encoding="utf-8")
+        for name, text in {
+            "requirements.txt": f"./{wheel.name}[lab]\n",
+            "postBuild": _AFTER_INSTALL,
+            _PAGE: handout(page, wheel.name, labs[0]),
+        }.items():
+            (out / name).write_text(text, encoding="utf-8", newline="\n")
     return _say(options, page, out)
 
 
@@ -72,8 +69,7 @@ def class_of(file: str) -> ClassPage:
         raise CommandError(f"{file} cannot be read: {problem.strerror}") from None
     if not page.code:
         raise CommandError(
-            f'{file} has no code; write a line code = "...", by which the exercises of the'
-            " class are sealed"
+            f'{file} has no code; write a line code = "...", which seals the answers'
         )
     return page
 
@@ -81,30 +77,19 @@ def class_of(file: str) -> ClassPage:
 def copy_class_labs(page: ClassPage, folder: Path) -> list[str]:
     """Copy the labs of a class, and the pages that they link to; the names of its notebooks.
 
-    Raises CommandError for a lab that there is none of, LabsError, OSError.
+    Raises CommandError for a lab that there is none of, OSError.
     """
-    shipped = shipped_labs()
+    with bad_input(LabsError):
+        shipped = shipped_labs()
     there = sorted(path.name for path in shipped.glob("*.ipynb"))
     found = {name: find_lab(name, there) for name in page.labs}
     for name in (name for name, lab in found.items() if lab is None):
         raise CommandError(f"{CLASS} names the lab {name!r}; there are {', '.join(there)}")
     labs = sorted(lab for lab in found.values() if lab) or there
-    _copy(shipped, folder, labs.__contains__)
-    return labs
-
-
-def _copy(shipped: Path, folder: Path, wanted: Callable[[str], bool] | None) -> None:
-    """Notebooks and pages without those for instructors, which have a folder of their own."""
     folder.mkdir(parents=True, exist_ok=True)
-    for path in (*shipped.glob("*.ipynb"), *shipped.glob("*.md")):
-        if wanted is None or path.suffix == ".md" or wanted(path.name):
-            shutil.copyfile(path, folder / path.name)
-
-
-def _require_own(out: Path) -> None:
-    """Raises ValueError for a folder of something else."""
-    if out.is_dir() and any(out.iterdir()) and not (out / CLASS).is_file():
-        raise ValueError(f"{out} is not empty, and no {CLASS} is in it: name a new folder")
+    for path in (*map(shipped.joinpath, labs), *shipped.glob("*.md")):
+        shutil.copyfile(path, folder / path.name)
+    return labs
 
 
 def handout(page: ClassPage, wheel: str, lab: str) -> str:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from importlib import metadata
 from pathlib import Path
 
-from .registries import LOCK, ask, pinned_core, pinned_wheels, tool
+from .registries import LOCK, MissingPieceError, ask, pinned_core, pinned_wheels, tool
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 # Read from the source: an import of the whole package goes upwards, and not everybody installs it.
@@ -117,29 +117,29 @@ def write_whole_kiplab(folder: Path, labs: Path, changed: Changed) -> Path:
     """kiplab's wheel as pip installs it: the package as it runs here, these labs, its own metadata.
 
     It is made from a checkout or from an installed kiplab, by what pip has noted about either.
-    `changed` gets the files by their paths. Raises PackageNotFoundError where pip knows of none.
+    `changed` gets the files by their paths. Raises MissingPieceError where pip knows of none.
     """
-    info = f"kiplab-{_VERSION}.dist-info"
+    info = f"kiplab-{_VERSION}.dist-info/"
     noted = {
-        found[1]: path.read_text()
-        for path in metadata.files("kiplab") or ()
-        if (found := _NOTED.fullmatch(path.as_posix()))
+        known[1]: path.read_binary()
+        for installed in metadata.distributions(name="kiplab")
+        for path in installed.files or ()
+        if (known := _NOTED.fullmatch(path.as_posix()))
     }
+    if "METADATA" not in noted:
+        raise MissingPieceError("pip has not installed this kiplab.", "make setup mends it.")
     # What an editable install has noted is of the day when it was installed.
-    noted["METADATA"] = re.sub(
-        r"(?m)^Version: .*", f"Version: {_VERSION}", noted["METADATA"], count=1
-    )
+    number = f"\nVersion: {_VERSION}\n".encode()
+    noted |= {"METADATA": re.sub(rb"\nVersion: .*\n", number, noted["METADATA"], count=1)}
     files = changed(
         {entry: data for entry, data in _package().items() if not entry.startswith(_LABS)}
         | {f"{_LABS}{path.name}": path.read_bytes() for path in labs.iterdir() if path.is_file()}
-        | {f"{info}/{name}": text.encode() for name, text in noted.items()}
-        | {f"{info}/WHEEL": _WHEEL.encode()}
+        | {f"{info}{name}": data for name, data in noted.items()}
+        | {f"{info}WHEEL": _WHEEL.encode()}
     )
-    record = f"{info}/RECORD"
     lines = [f"{path},sha256={_base64(data)},{len(data)}\n" for path, data in files.items()]
-    write_archive(
-        folder / WHEEL_NAME, files | {record: "".join([*lines, f"{record},,\n"]).encode()}
-    )
+    record = "".join([*lines, f"{info}RECORD,,\n"]).encode()
+    write_archive(folder / WHEEL_NAME, files | {f"{info}RECORD": record})
     return folder / WHEEL_NAME
 
 

@@ -115,13 +115,7 @@ def ask(*command: str, cwd: Path | None = None) -> str:
     name = _named(command)
     try:
         done = subprocess.run(
-            command,
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            timeout=PATIENCE_S,
-            check=True,
-            cwd=cwd,
+            command, capture_output=True, text=True, timeout=PATIENCE_S, check=True, cwd=cwd
         )
     except subprocess.TimeoutExpired:
         why = f"{name} was not done after {PATIENCE_S} s."

@@ -113,9 +113,8 @@ def ceiling_mb(memory_mb: int) -> int:
     for file in CONTAINERS:
         # No such file, or the word "max": no limit.
         with suppress(OSError, ValueError):
-            memory_mb = min(
-                memory_mb, max(int(file.read_text(encoding="utf-8")) * 3 // 4 // 1_000_000, 1)
-            )
+            given = int(file.read_text(encoding="utf-8")) * 3 // 4 // 1_000_000
+            memory_mb = min(memory_mb, max(given, 1))
     return memory_mb
 
 

@@ -68,7 +68,7 @@ class ControllerProcess(java_process.OwnedProcess):
         words, pipe = java_process.java_command(self._classes, command), subprocess.PIPE
         try:
             done = subprocess.run(
-                words, stdout=pipe, stderr=subprocess.STDOUT, encoding="utf-8", timeout=FORMAT_S
+                words, stdout=pipe, stderr=subprocess.STDOUT, text=True, timeout=FORMAT_S
             )
         except subprocess.TimeoutExpired:
             why = f"{self._name} did not format within {FORMAT_S} s"

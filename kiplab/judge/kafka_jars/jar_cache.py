@@ -122,9 +122,7 @@ def _ivy_jar() -> Path | None:
 
 def _run(command: Sequence[str], name: str, patch: str) -> None:
     try:
-        done = subprocess.run(
-            command, capture_output=True, encoding="utf-8", errors="replace", timeout=PATIENCE_S
-        )
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S)
     except subprocess.TimeoutExpired:
         why = f"Kafka {patch} did not come within {PATIENCE_S} s."
         raise MissingKafkaError(why, "Try again on a better network.") from None
