@@ -74,6 +74,7 @@ def test_the_folder_has_all_that_a_class_needs_and_no_notes_for_instructors(fold
     assert {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()} == {
         *("class.toml", "handout.md", "kiplab-1.0.0-py3-none-any.whl", "postBuild"),
         *("kiplab-labs/00-start.ipynb", "kiplab-labs/04-kafka-14139.ipynb", "requirements.txt"),
+        "runtime.txt",
         *(f"kiplab-labs/{name}" for name in LAB_FILES if name.endswith(".md")),
     }
     assert (folder / "class.toml").read_bytes() == FILE.read_bytes()

@@ -53,6 +53,7 @@ def run_handout(options: argparse.Namespace) -> int:
         (out / CLASS).write_bytes(content)
         for name, text in {
             "requirements.txt": f"./{wheel.name}[lab]\n",
+            "runtime.txt": "python-3.12\n",
             "postBuild": _AFTER_INSTALL,
             _PAGE: handout(page, wheel.name, labs[0]),
         }.items():

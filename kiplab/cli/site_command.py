@@ -1,13 +1,14 @@
 """`kiplab site`: the labs without a server, as one folder."""
 
 import argparse
+import os
 import shutil
 import sys
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ..classroom.sealed_texts import CLASS, sealed_for
+from ..classroom.sealed_texts import CLASS, VARIABLE, sealed_for
 from . import common_options
 from .handout_command import class_of, copy_class_labs
 from .jupyter_settings import LAB_SETTINGS
@@ -40,6 +41,7 @@ def run_site(options: argparse.Namespace) -> int:
             files = build_site(out, shipped_labs(), LAB_SETTINGS, say)
         else:
             page = class_of(options.page)
+            os.environ[VARIABLE] = page.code  # the first lab that is opened there asks for it
             with TemporaryDirectory() as labs:
                 copy_class_labs(page, Path(labs))
                 shutil.copyfile(options.page, Path(labs, CLASS))
