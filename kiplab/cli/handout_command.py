@@ -47,7 +47,7 @@ def run_handout(options: argparse.Namespace) -> int:
     content = Path(options.file).read_bytes()
     with writing(out):
         if out.is_dir() and any(out.iterdir()) and not (out / CLASS).is_file():
-            raise ValueError(f"{out} is not empty, and no {CLASS} is in it: name a new folder")
+            raise CommandError(f"{out} is not empty, and no {CLASS} is in it: name a new folder")
         labs = copy_class_labs(page, out / NOTEBOOKS)
         wheel = write_whole_kiplab(out, shipped_labs(), partial(sealed_for, page.code))
         (out / CLASS).write_bytes(content)
@@ -98,7 +98,7 @@ def handout(page: ClassPage, wheel: str, lab: str) -> str:
 
     `wheel` is the name of the class's wheel, `lab` the notebook to begin with.
     """
-    words = {name: str(value) for name, value in asdict(page).items()}
+    words = {name: str(value or "") for name, value in asdict(page).items()}
     words |= {"binder": binder_link(page.address, lab), "hub": hub_link(page, lab)}
     words |= {"title": page.title or "kiplab", "wheel": wheel}
     text = Path(__file__).with_name(_PAGE).read_text(encoding="utf-8")
