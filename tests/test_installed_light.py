@@ -7,11 +7,10 @@ environment. A command or a name that is new has to be added to COMMANDS or NAME
 import argparse
 import json
 import os
-import re
 import shutil
 import subprocess
-import tomllib
 import venv
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -27,13 +26,13 @@ from kiplab.cli.search_commands import SUFFIXES as MATRIX_SUFFIXES
 from kiplab.extras import EXTRAS
 from kiplab.matrices import GuardMatrix
 from kiplab.runs import Run
+from kiplab.site.page_wheels import write_whole_kiplab
 
 pytestmark = pytest.mark.long(
     quick="tests/test_architecture.py::test_importing_loads_nothing_heavy"
 )
 
 ROOT = Path(__file__).resolve().parent.parent
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 NEEDED_BY_ENDING = {".html": "lab", ".png": "export"}
 TIMELINE = ["timeline", "kafka-14139", "-o"]
 CLASS = ROOT / "tests" / "classroom" / "handed_in"
@@ -61,6 +60,7 @@ COMMANDS: dict[str, list[tuple[list[str], str]]] = {
         *((["class", str(CLASS), "-o", f"c{s}"], "") for s in class_command.SUFFIXES),
     ],
     "solutions": [(["solutions", "code", "Ada", "04"], "")],
+    "handout": [(["handout", str(CLASS.with_name("class.toml")), "-o", "handed-out"], "")],
     "fleet": [
         (["fleet", "run", "small", "-o", "kept"], "fleet"),
         (["fleet", "report", "kept"], "fleet"),
@@ -190,7 +190,8 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Python in an environment of its own: the unpacked wheel, msgspec, and nothing else."""
     place = tmp_path_factory.mktemp("light")
     packages = place / "packages"
-    unpack_wheel(packages)
+    with zipfile.ZipFile(write_whole_kiplab(place, ROOT / "labs", dict)) as wheel:
+        wheel.extractall(packages)
     installed = Path(msgspec.__file__).parent
     for package in (installed, *installed.parent.glob("msgspec-*.dist-info")):
         shutil.copytree(package, packages / package.name)
@@ -198,19 +199,6 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (site,) = (place / "venv").rglob("site-packages")
     (site / "packages.pth").write_text(f"{packages}\n")
     return place / "venv" / "bin" / "python"
-
-
-def unpack_wheel(packages: Path) -> None:
-    """What the wheel has, by the lines of pyproject.toml that say so."""
-    wheel = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]
-    for pattern in wheel["include"]:
-        for path in sorted(ROOT.glob(pattern if "*" in pattern else f"{pattern}/**/*")):
-            if path.is_file() and "__pycache__" not in path.parts:
-                inside = path.relative_to(ROOT).as_posix()
-                for source, target in wheel["sources"].items():
-                    inside = re.sub(f"^{source}/", f"{target}/", inside)
-                (packages / inside).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(path, packages / inside)
 
 
 def run_light(

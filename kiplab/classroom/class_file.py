@@ -1,8 +1,9 @@
 """The instructor's file of a class: which labs, until when, and when answers open.
 
-`KIPLAB_CLASS` names it by path or URL, or is the class's code alone; else it is class.toml beside
-the notebooks. Of what a variable names a copy is kept beside the work, for when it cannot be had.
-Without a class, and with a file that cannot be read, everything opens as a student earns it.
+`KIPLAB_CLASS` names it by path or URL, or is the class's code alone. Else it is class.toml beside
+the notebooks, or one folder higher, where they are handed out. Of what a variable names a copy is
+kept beside the work, for when it cannot be had. Without a class, and with a file that cannot be
+read, everything opens as a student earns it.
 """
 
 import os
@@ -11,7 +12,7 @@ import tomllib
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Literal, get_args
@@ -20,7 +21,6 @@ import msgspec
 
 from ..extras import in_a_page
 from . import work_on_disk
-from .exercise_table import EXERCISES
 from .work_on_disk import seed_of, stamp
 
 FILE, VARIABLE, COPY = "class.toml", "KIPLAB_CLASS", "kiplab-class.toml"
@@ -30,8 +30,6 @@ Opening = Literal["earned", "free", "shut"]
 """By the student's own answers; for everybody; not yet, whatever is answered."""
 Deadline = Annotated[datetime, msgspec.Meta(tz=True)]
 _FETCH_S, _SIZE_MAX = 5, 100_000
-_LAB_OF = {entry.id: entry.lab for entry in EXERCISES}
-_LABS = tuple(dict.fromkeys(_LAB_OF.values()))
 TEMPLATE = files(__package__).joinpath("class_template.toml").read_text("utf-8")
 """A file to edit. Of each field it says in a line what is expected."""
 _EXPECTED = dict(re.findall(r"(?m)^# (\w+): (.*)$", TEMPLATE))
@@ -83,7 +81,7 @@ class ClassFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def opening(self, id: str, at: str) -> Opening:
         """How the answer to a question opens at that time."""
-        lab = _LAB_OF.get(id)
+        lab = _lab_of().get(id)
         if lab is None or not self.has(lab):
             return "earned"
         rules = self.rules(lab)
@@ -94,7 +92,7 @@ class ClassFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def shut_words(self, id: str) -> str:
         """What waits, and for what, while the answer to a question is shut."""
-        rules = self.rules(_LAB_OF[id])
+        rules = self.rules(_lab_of()[id])
         if rules.answers == AFTER_DEADLINE and rules.deadline is not None:
             until = time_words(rules.deadline)
             return f"This opens after the deadline: {until}. Then run this cell again."
@@ -112,7 +110,7 @@ class ClassFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def has_begun(self, work: work_on_disk.Work) -> bool:
         """Whether an exercise of this class is answered in that work."""
-        return any(self.has(_LAB_OF.get(id, "")) for id in work.exercises)
+        return any(self.has(_lab_of().get(id, "")) for id in work.exercises)
 
     def seed_for(self, work: work_on_disk.Work) -> str:
         """Whose numbers that work has: a seed that is kept stays; who began without has none."""
@@ -135,15 +133,40 @@ def looked_up(folder: Path | None = None) -> tuple[ClassFile | None, str]:
     """The class of the notebooks here, or in that folder, and in a sentence what is wrong with its
     file; then an earlier copy may stand in.
     """
-    named = os.environ.get(VARIABLE, "")
-    if named and not (named.endswith(".toml") or is_url(named)):
-        return ClassFile(named), ""
     here = Path(folder or "").absolute()
-    file = here / (named or FILE)
-    status = file.stat() if file.is_file() else None
+    where = _place(here)
+    if not (is_url(where) or where.endswith(".toml")):
+        return ClassFile(where) if where else None, ""
+    status = Path(where).stat() if Path(where).is_file() else None
     as_of = status and (status.st_mtime_ns, status.st_size)
-    where = named if is_url(named) else str(file)
-    return _read(where, as_of, here / work_on_disk.work_file()) if named or as_of else (None, "")
+    return _read(where, as_of, here / work_on_disk.work_file())
+
+
+def code_here() -> str:
+    """The code of the class alone, empty without one: sealed exercises are read with it."""
+    where, copy = _place(Path().absolute()), work_on_disk.work_file().with_name(COPY)
+    if not (is_url(where) or where.endswith(".toml")):
+        return where
+    for source in (where, str(copy)):
+        with suppress(ClassFileError, tomllib.TOMLDecodeError):
+            return str(tomllib.loads(text_of(source)).get("code", ""))
+    return ""
+
+
+def _place(here: Path) -> str:
+    """Path or URL of the class's file, or the code alone; empty without a class."""
+    named = os.environ.get(VARIABLE, "")
+    if named:
+        return str(here / named) if named.endswith(".toml") and not is_url(named) else named
+    return next((str(f) for f in (here / FILE, here.parent / FILE) if f.is_file()), "")
+
+
+@cache
+def _lab_of() -> dict[str, str]:
+    """The lab of each question. That table is read late: it may be sealed with the class's code."""
+    from .exercise_table import EXERCISES
+
+    return {entry.id: entry.lab for entry in EXERCISES}
 
 
 def is_url(where: str) -> bool:
@@ -219,12 +242,13 @@ def _number(lab: object) -> str:
 
 def _mistakes(found: ClassFile) -> Iterator[tuple[str, str]]:
     """(field, lab) of each value that has the right form and cannot be meant; no lab is the top."""
-    if not {*found.labs} <= {*_LABS}:
+    labs = {*_lab_of().values()}
+    if not {*found.labs} <= labs:
         yield "labs", ""
-    if not {*found.opened} <= {*_LABS, *_LAB_OF}:
+    if not {*found.opened} <= {*labs, *_lab_of()}:
         yield "opened", ""
-    yield from (("lab", lab) for lab in found.lab if lab not in _LABS or not found.has(lab))
-    for id, lab in _LAB_OF.items():
+    yield from (("lab", lab) for lab in found.lab if lab not in labs or not found.has(lab))
+    for id, lab in _lab_of().items():
         rules, own = found.rules(lab), lab if lab in found.lab else ""
         if rules.answers == AFTER_DEADLINE and found.has(lab) and rules.deadline is None:
             yield "deadline", own

@@ -3,7 +3,7 @@
 from difflib import get_close_matches
 from functools import lru_cache
 from importlib import import_module
-from importlib.resources import files
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -14,6 +14,7 @@ from ..plays import grammar, library
 from ..plays.play import Play
 from . import variants
 from .exercises.check_result import Checked
+from .sealed_texts import read_text
 
 LETTERS = "ABCDEFGHIJKL"
 """What choices, and the parts of an answer, are called in their order."""
@@ -273,7 +274,7 @@ def _worded(exercise: Exercise) -> Exercise:
     )
 
 
-_TEXT = files(__package__).joinpath("exercises.toml").read_text(encoding="utf-8")
+_TEXT = read_text(Path(__file__).with_name("exercises.toml"))
 _TABLE = msgspec.toml.decode(_TEXT, type=_Table)
 EXERCISES = tuple(map(_worded, _TABLE.exercise))
 """In the order of the labs."""

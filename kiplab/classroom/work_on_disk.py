@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 import msgspec
@@ -299,6 +300,19 @@ def _write(target: Path, fields: dict[str, Any]) -> None:
     """All or nothing: a crash while writing leaves the old file whole."""
     draft = target.with_name(f"{target.name}.{os.getpid()}")
     draft.write_bytes(msgspec.json.format(msgspec.json.encode(fields), indent=1) + b"\n")
+    try:
+        _replace(draft, target)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _replace(draft: Path, target: Path) -> None:
+    """On Windows a file that somebody reads, as a virus scanner does, is not replaced meanwhile."""
+    for wait_s in (0.05, 0.1, 0.2, 0.4):
+        with suppress(PermissionError):
+            os.replace(draft, target)
+            return
+        sleep(wait_s)
     os.replace(draft, target)
 
 
@@ -345,17 +359,36 @@ def hear_of_a_full_storage() -> None:
 
 @contextmanager
 def _alone_in(folder: Path) -> Iterator[None]:
-    """While others who want to write there wait. Locking the folder leaves no file behind."""
+    """While others who want to write there wait. No file is left behind in the folder."""
+    handle = _lock_of(folder)
+    try:
+        yield
+    finally:
+        if handle is not None:
+            os.close(handle)
+
+
+def _lock_of(folder: Path) -> int | None:
+    """What holds the lock until it is closed. Some network folders have no locks."""
     try:
         # By name: in a browser, where nobody else writes, the module is there and empty.
         from fcntl import LOCK_EX, flock
     except ImportError:
-        yield
-        return
+        return _lock_on_windows(folder)
     handle = os.open(folder, os.O_RDONLY)
+    with suppress(OSError):
+        flock(handle, LOCK_EX)
+    return handle
+
+
+def _lock_on_windows(folder: Path) -> int | None:
+    """Of a file in the user's folder for such files: Windows locks no folder."""
     try:
-        with suppress(OSError):  # some network folders have no locks
-            flock(handle, LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
+        import msvcrt
+    except ImportError:
+        return None
+    name = sha256(str(folder.resolve()).encode()).hexdigest()[:16]
+    handle = os.open(Path(tempfile.gettempdir(), f"kiplab-{name}.lock"), os.O_RDWR | os.O_CREAT)
+    with suppress(OSError):
+        msvcrt.locking(handle, msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined]
+    return handle

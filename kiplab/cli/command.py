@@ -1,6 +1,7 @@
 """The `kiplab` command. Every message is for people; `--json` prints one object for programs."""
 
 import argparse
+import io
 import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from . import class_command as of_class
 from . import common_options as common
 from . import search_commands as search
 from .fleet_command import add_fleet_options
+from .handout_command import add_handout_options, run_handout
 from .real_command import add_real_options, run_real
 from .site_command import add_site_options, run_site
 from .timeline_command import add_timeline_options, run_timeline, split
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code says how it went (see `kiplab --help`)."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Windows's own encodings have no scissors, and a pipe gets one of them.
+        sys.stdout.reconfigure(errors="backslashreplace")
     before_compare, compared = split(list(sys.argv[1:] if arguments is None else arguments))
     options = _parser().parse_args(before_compare)
     options.compare = compared
@@ -169,6 +174,7 @@ _COMMANDS: tuple[tuple[Any, ...], ...] = (
     ("explore", "search everything that can happen", search.run_explore, _PLAY, search.add_explore),
     ("matrix", "search every subset of some guards", search.run_matrix, _PLAY, search.add_matrix),
     ("minimise", _SHORTEST, search.run_minimise, _PLAY, search.add_minimise),
+    ("handout", "write what a class needs", run_handout, add_handout_options),
     ("class", _CLASS, of_class.run_class, of_class.add_class_options),
     ("solutions", _SOLUTIONS, of_class.run_solutions, of_class.add_solutions_options),
     ("real", "let a real Kafka decide in a play", run_real, add_real_options),

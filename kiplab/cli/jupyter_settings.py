@@ -1,10 +1,13 @@
 """Settings of JupyterLab, its server and its kernel that differ for the labs.
 
-They are in the student's folder, in front of the user's own settings, which stay as they are.
+They are in the student's folder, in front of the user's own settings, which stay as they are. For
+all who use a Python, as on a JupyterHub, ``python -m kiplab.cli.jupyter_settings`` writes them
+beside that Python.
 """
 
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import msgspec
@@ -71,6 +74,12 @@ def jupyter_environment(folder: Path) -> dict[str, str]:
     }
 
 
+def write_for_all(prefix: Path) -> None:
+    """The settings for all who use the Python in that folder."""
+    write_settings(prefix / "etc" / "jupyter")
+    write_kernel(prefix / "share" / "jupyter")
+
+
 def write_settings(config: Path) -> None:
     """What JupyterLab and its server are to do differently, in one of their folders of settings."""
     write_json(config / "labconfig" / "default_setting_overrides.json", LAB_SETTINGS)
@@ -114,3 +123,7 @@ def write_json(path: Path, value: object) -> None:
     """Write a value, and the folders above it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(msgspec.json.format(msgspec.json.encode(value)) + b"\n")
+
+
+if __name__ == "__main__":
+    write_for_all(Path(*sys.argv[1:] or [sys.prefix]))

@@ -90,7 +90,7 @@ class OwnedProcess(ABC):
             try:
                 self._launch()
             except DeadKafkaError:
-                if not left or "BindException" not in self._log.read_text():
+                if not left or "BindException" not in self._log.read_text(encoding="utf-8"):
                     raise
             else:
                 return
@@ -98,7 +98,7 @@ class OwnedProcess(ABC):
     def _launch(self) -> None:
         """Start it, and wait until it is ready. Raises DeadKafkaError where it does not start."""
         pipe, command = subprocess.PIPE, java_command(*self._command())
-        with self._log.open("w") as log:
+        with self._log.open("w", encoding="utf-8") as log:
             child = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=log, text=True)
         assert child.stdin is not None
         assert child.stdout is not None
@@ -123,7 +123,8 @@ class OwnedProcess(ABC):
 
     def _dead(self) -> DeadKafkaError:
         """What it logged before it ended."""
-        return DeadKafkaError(f"{self._name} ended by itself: {last_lines(self._log.read_text())}")
+        log = self._log.read_text(encoding="utf-8")
+        return DeadKafkaError(f"{self._name} ended by itself: {last_lines(log)}")
 
     def stop(self) -> None:
         """End it, and delete its files. Stopping twice does nothing."""

@@ -102,7 +102,7 @@ def _examine(java: Path, source: str) -> Java | str:
         answer = subprocess.run(
             [java, "-XshowSettings:properties", "-version"],
             capture_output=True,
-            text=True,
+            encoding="locale",
             timeout=30,
             check=True,
         ).stderr

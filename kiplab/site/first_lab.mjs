@@ -9,7 +9,9 @@ globalThis.XMLHttpRequest = class {};
 const folder = path.resolve(process.argv[2]) + "/";
 const { loadPyodide } = await import(pathToFileURL(folder + "pyodide.mjs"));
 const { packages } = JSON.parse(fs.readFileSync(folder + "pyodide-lock.json"));
-const python = await loadPyodide({ indexURL: folder, env: { PYTHONHASHSEED: "0" } });
+// A sealed kiplab opens its exercises with the code of the class.
+const env = { PYTHONHASHSEED: "0", KIPLAB_CLASS: process.env.KIPLAB_CLASS ?? "" };
+const python = await loadPyodide({ indexURL: folder, env });
 await python.loadPackage(Object.keys(packages), { messageCallback: () => {} });
 
 const FIRST_LAB = `

@@ -21,7 +21,7 @@ from string import Template
 from typing import Any
 
 from ..extras import install
-from .page_wheels import FOR_THE_PAGE, KERNEL, compile_first_lab, lay_out, write_lock
+from .page_wheels import FOR_THE_PAGE, KERNEL, Changed, compile_first_lab, lay_out, write_lock
 from .registries import MissingPieceError, ask, pinned_wheels
 
 _HERE = Path(__file__).parent
@@ -34,18 +34,24 @@ _EXTENSIONS_IN = "--FederatedExtensionAddon.extra_labextensions_path"
 _WITH_EXTENSIONS = (KERNEL, "jupyterlab-widgets", "anywidget", "plotly")
 _PYTHON = "python"
 """The folder of what the kernel loads."""
+_CONTENTS = ("*.ipynb", "*.md", "class.toml")
 _OWN_FILES = {"loading.js": "", "start.mjs": _PYTHON}
 _ICON = base64.b64decode("R0lGODlhAQABAIABAABajP///ywAAAAAAQABAAACAkQBADs=")
 """One blue pixel: JupyterLite's own weighs 300 kB, and is loaded twice."""
 
 
 def build_site(
-    out: Path, labs: Path, settings: Mapping[str, Any], say: Callable[[str], None]
+    out: Path,
+    labs: Path,
+    settings: Mapping[str, Any],
+    say: Callable[[str], None],
+    changed: Changed = dict,
 ) -> list[Path]:
     """Make `out` such a folder of the notebooks and pages in `labs`, and return its files.
 
-    `settings` are JupyterLab's, by plugin; `say` is told each step. A folder that was one is
-    replaced. Raises MissingPieceError, FileExistsError for a folder of something else, OSError.
+    `settings` are JupyterLab's, by plugin; `say` is told each step. kiplab's own files in it are
+    what `changed` makes of them. A folder that was one is replaced. Raises MissingPieceError,
+    FileExistsError for a folder of something else, OSError.
     """
     if out.exists() and not (out / "jupyter-lite.json").is_file() and any(out.iterdir()):
         raise FileExistsError(0, "it is not empty, and is no folder that this command made")
@@ -58,7 +64,8 @@ def build_site(
         contents = _copy_labs(labs, lite / "labs")
         python = Path(scratch, _PYTHON)
         python.mkdir()
-        lay_out(python, [name for name in pinned_wheels() if name not in FOR_THE_PAGE[1:]])
+        packages = [name for name in pinned_wheels() if name not in FOR_THE_PAGE[1:]]
+        lay_out(python, packages, changed)
         say("Opening a first lab, to compile what it imports")
         compile_first_lab(python)
         say("Writing JupyterLite")
@@ -96,9 +103,9 @@ def _write_extensions(folder: Path) -> None:
 
 
 def _copy_labs(labs: Path, target: Path) -> Path:
-    """Notebooks and the pages that they link to; instructors have a folder of their own."""
+    """Notebooks, the pages that they link to, a class; instructors have a folder of their own."""
     target.mkdir(parents=True)
-    for path in (*labs.glob("*.ipynb"), *labs.glob("*.md")):
+    for path in (path for kind in _CONTENTS for path in labs.glob(kind)):
         shutil.copyfile(path, target / path.name)
     return target
 
@@ -116,8 +123,8 @@ def _write_settings(lite: Path, settings: Mapping[str, Any], packages: list[str]
         "litePluginSettings": {"@jupyterlite/pyodide-kernel-extension:kernel": kernel},
     }
     lite_json = {"jupyter-lite-schema-version": 0, "jupyter-config-data": page}
-    (lite / "jupyter-lite.json").write_text(json.dumps(lite_json))
-    (lite / "overrides.json").write_text(json.dumps(settings))
+    (lite / "jupyter-lite.json").write_text(json.dumps(lite_json), encoding="utf-8")
+    (lite / "overrides.json").write_text(json.dumps(settings), encoding="utf-8")
 
 
 def _run_jupyterlite(archive: Path, lite: Path, labs: Path, site: Path) -> None:
@@ -143,13 +150,16 @@ def _finish(site: Path, labs: list[Path]) -> None:
         root = os.path.relpath(site, page.parent)
         head = f'<head><script src="{root}/loading.js"></script>'
         head += f'<link rel="icon" href="{root}/favicon.ico">'
-        text = page.read_text().replace("<title>JupyterLite</title>", "<title>kiplab</title>")
-        page.write_text(text.replace("<head>", head, 1))
-    first = Template((_HERE / "index.html").read_text())
-    (site / "index.html").write_text(first.substitute(labs="\n".join(map(_link, labs))))
+        text = page.read_text("utf-8").replace(
+            "<title>JupyterLite</title>", "<title>kiplab</title>"
+        )
+        page.write_text(text.replace("<head>", head, 1), encoding="utf-8")
+    first = Template((_HERE / "index.html").read_text(encoding="utf-8"))
+    text = first.substitute(labs="\n".join(map(_link, labs)))
+    (site / "index.html").write_text(text, encoding="utf-8")
 
 
 def _link(lab: Path) -> str:
-    first = json.loads(lab.read_text())["cells"][0]["source"]
+    first = json.loads(lab.read_text(encoding="utf-8"))["cells"][0]["source"]
     title = "".join(first).splitlines()[0].lstrip("# ")
     return f'      <li><a href="lab/index.html?path={lab.name}">{escape(title)}</a></li>'

@@ -5,19 +5,23 @@ runs when a first Lab opens is compiled beforehand, by the same Python; all else
 is half as large. Equal input gives equal bytes.
 """
 
+import base64
 import hashlib
 import io
 import json
 import re
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from importlib import metadata
 from pathlib import Path
 
-from .registries import LOCK, ask, pinned_core, pinned_wheels, tool
+from .registries import LOCK, MissingPieceError, ask, pinned_core, pinned_wheels, tool
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 # Read from the source: an import of the whole package goes upwards, and not everybody installs it.
-(_VERSION,) = re.findall(r'^__version__ = "(.+)"', (_PACKAGE / "__init__.py").read_text(), re.M)
+(_VERSION,) = re.findall(
+    r'^__version__ = "(.+)"', (_PACKAGE / "__init__.py").read_text("utf-8"), re.M
+)
 FIRST_LAB = Path(__file__).with_name("first_lab.mjs")
 """A script for node: a play, a search and a Lab in such a folder."""
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)
@@ -47,10 +51,17 @@ LEFT_OUT = {
 }
 """By package, what only a server, a test, a terminal or another library reads."""
 _NEVER = re.compile(r".*(\.pyi|\.data/(?!data/etc/ipython/).*|/RECORD|/tests/.*|\.map)$")
+WHEEL_NAME = f"kiplab-{_VERSION}-py3-none-any.whl"
+_WHEEL = "Wheel-Version: 1.0\nGenerator: kiplab\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+_LABS = "kiplab/_labs/"
+_NOTED = re.compile(r"kiplab-[^/]+[.]dist-info/(METADATA|entry_points[.]txt|licenses/.+)")
+"""What a wheel brings along of all that pip keeps about it."""
+Changed = Callable[[dict[str, bytes]], dict[str, bytes]]
+"""What becomes of the files of a wheel, by their paths in it."""
 _HOOKS = {"InteractiveShellApp": {"extensions": ["kiplab.classroom.jupyter_hooks"]}}
 
 
-def lay_out(folder: Path, packages: Iterable[str]) -> None:
+def lay_out(folder: Path, packages: Iterable[str], changed: Changed = dict) -> None:
     """Put Python, these packages of wheels.txt and kiplab there. Raises MissingPieceError."""
     for name, content in pinned_core().items():
         if name.endswith(".zip"):
@@ -61,7 +72,7 @@ def lay_out(folder: Path, packages: Iterable[str]) -> None:
     for name in packages:
         for file, content in _parts(name, pinned[name]):
             _write_slim(folder / file, name, content)
-    write_kiplab(folder)
+    write_kiplab(folder, changed)
     write_lock(folder)
 
 
@@ -88,23 +99,62 @@ def _is_kept(entry: str, package: str) -> bool:
     return not _NEVER.match(entry) and not (left_out and re.match(left_out, entry))
 
 
-def write_kiplab(folder: Path) -> None:
+def write_kiplab(folder: Path, changed: Changed = dict) -> None:
     """kiplab's own wheel, of the package as it runs here. A kernel that has it loads its hooks."""
     info = f"kiplab-{_VERSION}.dist-info"
     files = {
         f"kiplab-{_VERSION}.data/data/etc/ipython/ipython_config.json": json.dumps(_HOOKS),
         f"{info}/METADATA": f"Metadata-Version: 2.1\nName: kiplab\nVersion: {_VERSION}\n",
-        f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{info}/WHEEL": _WHEEL,
         f"{info}/RECORD": "",
     }
-    package = {
-        entry: path.read_bytes()
+    package = {entry: data for entry, data in _package().items() if _is_kept(entry, "kiplab")}
+    content = changed(package) | {name: text.encode() for name, text in files.items()}
+    write_archive(folder / WHEEL_NAME, content)
+
+
+def write_whole_kiplab(folder: Path, labs: Path, changed: Changed) -> Path:
+    """kiplab's wheel as pip installs it: the package as it runs here, these labs, its own metadata.
+
+    It is made from a checkout or from an installed kiplab, by what pip has noted about either.
+    `changed` gets the files by their paths. Raises MissingPieceError where pip knows of none.
+    """
+    info = f"kiplab-{_VERSION}.dist-info/"
+    noted = {
+        known[1]: path.read_binary()
+        for installed in metadata.distributions(name="kiplab")
+        for path in installed.files or ()
+        if (known := _NOTED.fullmatch(path.as_posix()))
+    }
+    if "METADATA" not in noted:
+        raise MissingPieceError("pip has not installed this kiplab.", "make setup mends it.")
+    # What an editable install has noted is of the day when it was installed.
+    number = f"\nVersion: {_VERSION}\n".encode()
+    noted |= {"METADATA": re.sub(rb"\nVersion: .*\n", number, noted["METADATA"], count=1)}
+    files = changed(
+        {entry: data for entry, data in _package().items() if not entry.startswith(_LABS)}
+        | {f"{_LABS}{path.name}": path.read_bytes() for path in labs.iterdir() if path.is_file()}
+        | {f"{info}{name}": data for name, data in noted.items()}
+        | {f"{info}WHEEL": _WHEEL.encode()}
+    )
+    lines = [f"{path},sha256={_base64(data)},{len(data)}\n" for path, data in files.items()]
+    record = "".join([*lines, f"{info}RECORD,,\n"]).encode()
+    write_archive(folder / WHEEL_NAME, files | {f"{info}RECORD": record})
+    return folder / WHEEL_NAME
+
+
+def _base64(data: bytes) -> str:
+    """The hash of a file as RECORD has it."""
+    return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
+
+
+def _package() -> dict[str, bytes]:
+    """All files of the package by their paths in a wheel."""
+    return {
+        path.relative_to(_PACKAGE.parent).as_posix(): path.read_bytes()
         for path in _PACKAGE.rglob("*")
         if path.is_file() and path.parent.name != "__pycache__"
-        if _is_kept(entry := path.relative_to(_PACKAGE.parent).as_posix(), "kiplab")
     }
-    wheel = folder / f"kiplab-{_VERSION}-py3-none-any.whl"
-    write_archive(wheel, {name: text.encode() for name, text in files.items()} | package)
 
 
 def write_archive(path: Path, files: dict[str, bytes]) -> None:
@@ -134,7 +184,7 @@ def write_lock(folder: Path) -> list[str]:
         }
     lock = json.loads((folder / LOCK).read_bytes())
     text = json.dumps({"info": lock["info"], "packages": packages}, separators=(",", ":"))
-    (folder / LOCK).write_text(text)
+    (folder / LOCK).write_text(text, encoding="utf-8")
     return list(packages)
 
 

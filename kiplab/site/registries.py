@@ -58,7 +58,8 @@ def pinned_wheels() -> dict[str, Path]:
 
     Raises MissingPieceError where one is not in the cache and cannot be fetched.
     """
-    pins = dict(re.findall(r"^(\S+)==\S+ --hash=sha256:(\w+)", _PINS.read_text(), re.MULTILINE))
+    text = _PINS.read_text(encoding="utf-8")
+    pins = dict(re.findall(r"^(\S+)==\S+ --hash=sha256:(\w+)", text, re.MULTILINE))
     folder = _kept_in() / "wheels"
     if not {*pins.values()} <= _by_sha256(folder).keys():
         command = [sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check"]

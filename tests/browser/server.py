@@ -61,11 +61,11 @@ class LabServer(NamedTuple):
 
 
 @contextmanager
-def lab_server(home: Path, root: Path = ROOT) -> Iterator[LabServer]:
+def lab_server(home: Path, root: Path = ROOT, python: str = sys.executable) -> Iterator[LabServer]:
     """`kiplab lab` of the checkout `root`, with the student's copies in ``home/labs``."""
     port = _free_port()
     program = "import sys; from kiplab.cli.command import main; sys.exit(main())"
-    command = [sys.executable, "-c", program, "lab", "--no-browser", "--port", str(port)]
+    command = [python, "-c", program, "lab", "--no-browser", "--port", str(port)]
     with (home / "server.log").open("wb") as log:
         process = subprocess.Popen(
             command, cwd=home, env=_environment(home, root), stdout=log, stderr=log

@@ -16,6 +16,7 @@ from kiplab.classroom.exercises.check_result import Checked
 from kiplab.cli.command import main
 from kiplab.cli.labs_launcher import copy_labs
 from kiplab.plays.tokens import is_token
+from kiplab.site.page_wheels import WHEEL_NAME
 from tests.labs.running import LABS, NAMES, ROOT, prose
 
 NOTES = LABS / "instructor"
@@ -161,6 +162,19 @@ def test_every_token_is_a_run_of_one_of_its_plays(name: str) -> None:
     tokens = set(re.findall(r"kiplab1:[\w-]+", note(name)))
     assert tokens
     assert [token for token in tokens if not (is_token(token) and kiplab.run(token).events)] == []
+
+
+LIGHT_INSTALL = (
+    "On any machine with Python 3.11, without Spark, git or make: open a terminal in the folder"
+    f' that `kiplab handout` wrote, and run `pip install "./{WHEEL_NAME}[lab]"` and `kiplab lab`.'
+)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_class_without_a_link_gets_the_light_install(name: str) -> None:
+    lines = note(name).partition("## If Binder is down\n")[2].splitlines()
+    assert lines[1] == LIGHT_INSTALL
+    assert "make lab" not in note(name)
 
 
 def test_students_do_not_get_them(tmp_path: Path) -> None:

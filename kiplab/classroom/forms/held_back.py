@@ -12,6 +12,7 @@ import msgspec
 from .. import attempts, work_on_disk
 from ..exercise_table import exercise
 from ..exercises.check_result import PlainTexts, broken
+from ..sealed_texts import read_text
 
 EXPLANATIONS = Path(__file__).parents[1] / "explanations"
 """Texts in Markdown, by the ids of the questions: ``isr/high-watermark.md``."""
@@ -138,12 +139,13 @@ def explain(id: str, part: str = "") -> HeldBack:
     names one of several. Raises ValueError for an id, or a part, that there is none of.
     """
     file = EXPLANATIONS / f"{id}{'.' * bool(part)}{part}.md"
-    back = HeldBack(
-        [id], lambda: Prose(_whose(id, part) + _personal(file.read_text(encoding="utf-8"), id))
-    )
+    back = HeldBack([id], lambda: Prose(_whose(id, part) + _personal(read_text(file), id)))
     back.explains = True
-    if not file.is_file():
-        raise ValueError(f"there is no explanation {part!r} of {id}: it would be in {file.name}")
+    try:
+        read_text(file)
+    except FileNotFoundError:
+        problem = f"there is no explanation {part!r} of {id}: it would be in {file.name}"
+        raise ValueError(problem) from None
     return back
 
 

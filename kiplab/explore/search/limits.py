@@ -113,14 +113,15 @@ def ceiling_mb(memory_mb: int) -> int:
     for file in CONTAINERS:
         # No such file, or the word "max": no limit.
         with suppress(OSError, ValueError):
-            memory_mb = min(memory_mb, max(int(file.read_text()) * 3 // 4 // 1_000_000, 1))
+            given = int(file.read_text(encoding="utf-8")) * 3 // 4 // 1_000_000
+            memory_mb = min(memory_mb, max(given, 1))
     return memory_mb
 
 
 def memory_now() -> int:
     """Bytes that this process holds; where the system does not say, the most it ever held; or 0."""
     with suppress(OSError, ValueError, IndexError):
-        return int(_STATM.read_text().split()[1]) * mmap.PAGESIZE
+        return int(_STATM.read_text(encoding="utf-8").split()[1]) * mmap.PAGESIZE
     if in_a_page():
         return _in_this_page()
     try:

@@ -54,7 +54,7 @@ class ControllerProcess(java_process.OwnedProcess):
     def _settle(self) -> None:
         (self.port,) = java_process.free_ports(1)
         text = server_settings(self.release, self.port, self.data)
-        Path(self._settings).write_text(text)
+        Path(self._settings).write_text(text, encoding="utf-8")
         if not self.data.exists():
             self._format()
 
@@ -96,4 +96,4 @@ def server_settings(release: str, port: int, data: Path) -> str:
     for since, more in _SINCE.items():
         if RELEASES[release].code >= since:
             settings |= more
-    return SETTINGS.read_text() + java_process.properties(settings)
+    return SETTINGS.read_text(encoding="utf-8") + java_process.properties(settings)

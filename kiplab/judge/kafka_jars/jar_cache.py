@@ -110,8 +110,8 @@ def java_of_kafka() -> str:
 
 def _described(file: Path, dependencies: Sequence[str]) -> Path:
     """Maven's or Ivy's file, with these dependencies."""
-    template = Template(Path(__file__).with_name(file.name).read_text())
-    file.write_text(template.substitute(dependencies="\n".join(dependencies)))
+    template = Template(Path(__file__).with_name(file.name).read_text(encoding="utf-8"))
+    file.write_text(template.substitute(dependencies="\n".join(dependencies)), encoding="utf-8")
     return file
 
 
@@ -208,7 +208,7 @@ def _one_at_a_time(folder: Path) -> Iterator[None]:
     except ImportError:
         yield
         return
-    with (folder / ".lock").open("w") as lock:
+    with (folder / ".lock").open("w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 

@@ -25,7 +25,7 @@ def broker_settings(
         "zookeeper.connect": zookeeper,
         "log.dirs": data,
     }
-    always = (SERVER_LAUNCHER / "server.properties").read_text()
+    always = (SERVER_LAUNCHER / "server.properties").read_text(encoding="utf-8")
     return always + java_process.properties(own | dict(more))
 
 
@@ -62,7 +62,7 @@ class KafkaServer(java_process.OwnedProcess):
     def _settle(self) -> None:
         (self.port,) = java_process.free_ports(1)
         text = broker_settings(self.broker, self.port, self._zookeeper, self.data, self._more)
-        (self._folder / "server.properties").write_text(text)
+        (self._folder / "server.properties").write_text(text, encoding="utf-8")
 
     def _command(self) -> tuple[Sequence[Path | str], Sequence[str]]:
         log4j = f"-Dlog4j.configuration=file:{SERVER_LAUNCHER / 'log4j.properties'}"

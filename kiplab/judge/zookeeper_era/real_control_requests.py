@@ -32,7 +32,7 @@ def recorded_sequences(patch: str) -> Heard:
     return msgspec.json.decode(file.read_bytes(), type=Heard) if file.exists() else {}
 
 
-_SITUATIONS = tomllib.loads((SEQUENCES / "situations.toml").read_text())
+_SITUATIONS = tomllib.loads((SEQUENCES / "situations.toml").read_text(encoding="utf-8"))
 SAYS: dict[str, str] = {name: situation["says"] for name, situation in _SITUATIONS.items()}
 """What happens in each recorded situation, in the order of the lab."""
 UNFIT: dict[str, dict[str, str]] = {

@@ -48,9 +48,9 @@ class ZooKeeperProcess(OwnedProcess):
         for number, folder in enumerate(self._folders, start=1):
             shutil.rmtree(folder, ignore_errors=True)
             (folder / "data").mkdir(parents=True)
-            (folder / "data" / "myid").write_text(str(number))
+            (folder / "data" / "myid").write_text(str(number), encoding="utf-8")
             text = zookeeper_settings(number, self._ports, folder / "data", self._tick_ms)
-            (folder / "zoo.cfg").write_text(text)
+            (folder / "zoo.cfg").write_text(text, encoding="utf-8")
 
     def _command(self) -> tuple[Sequence[Path | str], Sequence[str]]:
         files = [str(folder / "zoo.cfg") for folder in self._folders]
@@ -85,7 +85,7 @@ def zookeeper_settings(number: int, ports: list[list[int]], data: Path, tick_ms:
     if len(ports) > 1:
         for peer, (_, quorum, election) in enumerate(ports, start=1):
             settings[f"server.{peer}"] = f"127.0.0.1:{quorum}:{election}"
-    return (ZOOKEEPER_LAUNCHER / "zoo.cfg").read_text() + properties(settings)
+    return (ZOOKEEPER_LAUNCHER / "zoo.cfg").read_text(encoding="utf-8") + properties(settings)
 
 
 class BrokerIncarnation(msgspec.Struct, frozen=True):

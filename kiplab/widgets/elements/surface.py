@@ -31,7 +31,7 @@ _SHEETS = ("surface", "keys", "daylight", "sticky", "touch")
 
 
 def _joined(names: tuple[str, ...], suffix: str) -> str:
-    return "\n".join((_PAGE / f"{name}{suffix}").read_text() for name in names)
+    return "\n".join((_PAGE / f"{name}{suffix}").read_text(encoding="utf-8") for name in names)
 
 
 class PlotlyCode(anywidget.AnyWidget):
