@@ -12,7 +12,7 @@ from ..plays.play_errors import PlayError
 from ..protocol.features import UnknownFeatureError
 from . import common_options as common
 from . import search_commands as search
-from .class_command import add_class_options, run_class
+from .class_command import add_class_options, add_grade_options, run_class, run_grade
 from .fleet_command import add_fleet_options
 from .real_command import add_real_options, run_real
 from .site_command import add_site_options, run_site
@@ -168,6 +168,7 @@ _COMMANDS: tuple[tuple[Any, ...], ...] = (
     ("matrix", "search every subset of some guards", search.run_matrix, _PLAY, search.add_matrix),
     ("minimise", _SHORTEST, search.run_minimise, _PLAY, search.add_minimise),
     ("class", "count what the students of a class answered", run_class, add_class_options),
+    ("grade", "grade what the students of a class handed in", run_grade, add_grade_options),
     ("real", "let a real Kafka decide in a play", run_real, add_real_options),
     ("fleet", "how often, in a whole fleet", None, add_fleet_options),
     ("site", "put the labs into a folder that needs no server", run_site, add_site_options),

@@ -7,6 +7,7 @@ leaves is judged by the next process.
 
 import ast
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -16,6 +17,7 @@ from typing import Any
 
 import msgspec
 
+from ...extras import MissingExtraError
 from ..exercise_table import EXERCISES, exercise
 from ..exercises.check_result import Checked
 from ..work_on_disk import ANSWER_MAX, UNREADABLE, Work
@@ -49,19 +51,25 @@ def _say(report: Any, line: Said) -> None:
 
 
 def points_of(id: str, answer: str, seed: str, wanted: int) -> int | None:
-    """The points of a kept answer; None where it cannot be judged again.
+    """The points of a kept answer; None where it cannot be judged again: its end is cut off, or it
+    is what Python calls an object.
 
     An answer that was a list, or a run with a number, is kept as text. Of the ways to read that
-    text, one that earns what the file says counts; else the first that is an answer.
+    text, one that earns what the file says counts; else the first that is an answer. What is none
+    earns nothing: no attempt of that kind is ever kept.
     """
-    if len(answer) >= ANSWER_MAX:
+    if len(answer) >= ANSWER_MAX or re.search(r"<[\w.]+ .*>", answer):
         return None
     earned = []
     for reading in _readings(answer):
-        with suppress(Exception):  # whatever a check does with what nobody could type into a lab
+        try:
             judged = _judged(id, reading, seed)
-            earned += [judged.points] if judged.attempted else []
-    return wanted if wanted in earned else next(iter(earned), None)
+        except MissingExtraError:
+            return None
+        except Exception:  # whatever a check does with what nobody could type into a lab
+            continue
+        earned += [judged.points] if judged.attempted else []
+    return wanted if wanted in earned else next(iter(earned), 0)
 
 
 def _readings(answer: str) -> Iterator[object]:
@@ -103,8 +111,7 @@ def _notebook(content: bytes) -> Iterator[Said]:
     settings.HistoryManager.enabled = False
     shell = InteractiveShell.instance(config=settings)
     with suppress(Exception):
-        import_module("ipywidgets")
-        shell.extension_manager.load_extension("kiplab.classroom.jupyter_hooks")
+        shell.run_line_magic("load_ext", "kiplab.classroom.jupyter_hooks")
     sys.path.insert(0, "")
     for number, source in enumerate(_sources(content), 1):
         result = shell.run_cell(source, store_history=False)

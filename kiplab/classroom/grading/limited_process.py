@@ -1,29 +1,29 @@
 """A process for one submission, from outside: started, watched, and ended with all that is left.
 
-A fresh Python each time, on every system: it is told in arguments and files what to do, and its
-answer is read as JSON, so nothing of a submission is ever run or unpacked in the process that
-grades. It has an environment of its own, without the secrets of the instructor's.
+It is a fresh Python each time, on every system. What it has to do is told in arguments and a file,
+and its answer is read as JSON: nothing of a submission is run or unpacked where the grading runs.
+Its environment has nothing of the instructor's.
 """
 
 import os
-import shutil
 import site
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from threading import Event
 
 import msgspec
 
-from ... import __file__ as _OWN_FILE
+from ... import __path__ as _package
+from ..work_on_disk import UNREADABLE
 from .inside import HANDED_IN, Said
 
 FOLDER_MB, SAID_MB = 200, 2
 """What a submission may leave in its folder, and what is read of its answer."""
-_STEP_S = 0.2
+_STEP_S = 0.05
 
 
 class Ended(msgspec.Struct, frozen=True):
@@ -34,19 +34,18 @@ class Ended(msgspec.Struct, frozen=True):
 
 
 def in_own_process(kind: str, content: bytes, folder: Path, seconds: int, stop: Event) -> Ended:
-    """Run one kind of process on `content`, in `folder`, until it ends, is too long, or `stop`.
+    """Run a process of a kind on `content`, in `folder`, until it ends, takes too long, or `stop`.
 
-    `seconds` are those of its CPU, and half of those by the clock.
+    `seconds` are those of its CPU; it has twice as many by the clock.
     """
     (folder / HANDED_IN[kind]).write_bytes(content)
-    answer = folder / "answer.jsonl"
-    with answer.open("wb") as out:
+    with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", f"{__package__}.inside", kind, str(seconds)],
             cwd=folder,
             env=_environment(folder),
             stdin=subprocess.DEVNULL,
-            stdout=out,
+            stdout=said,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
@@ -55,54 +54,51 @@ def in_own_process(kind: str, content: bytes, folder: Path, seconds: int, stop: 
         finally:
             process.kill()
             process.wait()
-    with answer.open("rb") as said:
-        return Ended([*_lines(said.read(SAID_MB * 1_000_000))], why)
+        said.seek(0)
+        return Ended(_lines(said.read(SAID_MB * 1_000_000)), why)
 
 
 def _watched(process: subprocess.Popen[bytes], folder: Path, seconds: int, stop: Event) -> str:
-    """Wait for its end; returns why it had to be ended, or how it ended itself."""
+    """Wait for its end; returns why it has to be ended, or what it ended of; else empty."""
     latest = time.monotonic() + 2 * seconds
-    while True:
-        with suppress(subprocess.TimeoutExpired):
-            code = process.wait(_STEP_S)
-            if code in (-9, -24):  # killed by the kernel, or at the limit of its CPU
-                return f"it was ended at its limit of {seconds} seconds, or of memory"
-            return f"it ended with {code}" if code else ""
-        if stop.is_set():
-            return "grading was stopped before it ended"
+    while process.poll() is None:
+        if stop.wait(_STEP_S):
+            return "grading was stopped"
         if time.monotonic() > latest:
-            return f"it was ended at its limit of {2 * seconds} seconds"
+            return f"it was ended after {2 * seconds} seconds"
         if _megabytes(folder) > FOLDER_MB:
-            return f"it wrote more than {FOLDER_MB} MB"
+            return f"it was ended when it had written {FOLDER_MB} MB"
+    if process.returncode < 0:
+        return f"it was ended at its limit of {seconds} seconds of CPU, or of memory"
+    return f"it ended with exit code {process.returncode}" if process.returncode else ""
 
 
 def _megabytes(folder: Path) -> float:
     with suppress(OSError):  # what is being written may be gone by now
-        return sum(entry.stat().st_size for entry in os.scandir(folder)) / 1_000_000
+        return sum(path.lstat().st_size for path in folder.rglob("*")) / 1_000_000
     return 0
 
 
 def _environment(folder: Path) -> dict[str, str]:
-    """What Python needs, and nothing that says who the instructor is or may do."""
-    own = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT", "LANG") if name in os.environ}
-    here = str(folder)
-    return own | {
-        **dict.fromkeys(("HOME", "TMPDIR", "TEMP", "TMP", "IPYTHONDIR"), here),
-        "KIPLAB_WORK": str(folder / "kiplab-work.json"),
-        "PYTHONPATH": str(Path(_OWN_FILE).parents[1]),
-        "PYTHONUSERBASE": site.getuserbase(),
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "OPENBLAS_NUM_THREADS": "1",
-    }
+    kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT", "LANG") if name in os.environ}
+    own = dict.fromkeys(("HOME", "TMPDIR", "TEMP", "TMP", "IPYTHONDIR"), str(folder))
+    return (
+        kept
+        | own
+        | {
+            "KIPLAB_WORK": str(folder / "kiplab-work.json"),
+            "PYTHONPATH": str(Path(_package[0]).parent),
+            "PYTHONUSERBASE": site.getuserbase(),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "OPENBLAS_NUM_THREADS": "1",
+        }
+    )
 
 
-def _lines(said: bytes) -> Iterator[Said]:
+def _lines(said: bytes) -> list[Said]:
     """What can be read of it: a notebook may have written into it, too."""
+    lines = list[Said]()
     for line in said.splitlines():
-        with suppress(msgspec.DecodeError, RecursionError):
-            yield msgspec.json.decode(line, type=dict)
-
-
-def emptied(folder: Path) -> None:
-    """Take a submission's folder away, whatever it has made of it."""
-    shutil.rmtree(folder, ignore_errors=True)
+        with suppress(*UNREADABLE):
+            lines.append(msgspec.json.decode(line, type=Said))
+    return lines

@@ -18,17 +18,22 @@ from pathlib import Path
 
 MEGABYTE = 1_000_000
 MEMORY_MB, FILE_MB, FILES_OPEN = 4_000, 50, 256
-"""Of one submission: memory by address (a library reserves more than it uses), a file, and files."""
+"""Of one submission: memory by address, of which libraries reserve a lot; a file; open files."""
 _REFUSED = """
 socket 41 198; fork 57 -; vfork 58 -; execve 59 221; execveat 322 281; ptrace 101 117; tkill 200 130
 process_vm_readv 310 270; process_vm_writev 311 271; pidfd_open 434 434; pidfd_send_signal 424 424
 rt_sigqueueinfo 129 138; rt_tgsigqueueinfo 297 240; unshare 272 97; setns 308 268; mount 165 40
 bpf 321 280; perf_event_open 298 241; add_key 248 217; keyctl 250 219; userfaultfd 323 282
-chmod 90 -; fchmod 91 52; fchmodat 268 53; fchmodat2 452 452; chown 92 -; fchown 93 55; lchown 94 -
-fchownat 260 54; setxattr 188 5; lsetxattr 189 6; fsetxattr 190 7; setpriority 141 140
+setpriority 141 140
 """
 """System calls, with their numbers on x86_64 and on aarch64 (- where it has none): network, new
-processes, other processes, and what Landlock does not hold."""
+processes, and other processes."""
+_IDLE = """
+chmod 90 -; fchmod 91 52; fchmodat 268 53; fchmodat2 452 452; chown 92 -; fchown 93 55; lchown 94 -
+fchownat 260 54; setxattr 188 5; lsetxattr 189 6; fsetxattr 190 7
+"""
+"""What Landlock does not hold: it does nothing and says that it was done, as every copy asks for
+it."""
 _UNKNOWN = "clone3 435 435; io_uring_setup 425 425"
 """Refused as if the kernel were older: then libraries take the calls that are looked at here."""
 _OWN = "kill 62 129; tgkill 234 131; prlimit64 302 261"
@@ -37,7 +42,13 @@ _CLONE, _SECCOMP, _THREAD = (56, 220), (317, 277), 0x10000
 _MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 """Which of the numbers, and how a filter calls the machine."""
 _CREATE_RULES, _ADD_RULE, _RESTRICT = 444, 445, 446
-_WRITE, _READ, _READ_FOLDER, _TRUNCATE, _SPECIAL = 1 << 1, 1 << 2, 1 << 3, 1 << 14, 1 << 6 | 1 << 11
+_WRITE, _READ, _READ_FOLDER, _TRUNCATE, _SPECIAL = (
+    1 << 1,
+    1 << 2,
+    1 << 3,
+    1 << 14,
+    1 << 6 | 1 << 9 | 1 << 10 | 1 << 11,
+)
 _RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
 """How many rights over files each version of Landlock knows; later ones know 16."""
 
@@ -92,7 +103,7 @@ def _hold_calls(libc: ctypes.CDLL) -> None:
     steps = [(load, 0, 0, 4), (equal, 1, 0, name), (end, 0, 0, kill), (load, 0, 0, 0)]
     if machine == 0:  # the calls of x32 have other numbers for the same
         steps += [(at_least, 0, 1, 0x40000000), (end, 0, 0, kill)]
-    for table, number in ((_REFUSED, errno.EPERM), (_UNKNOWN, errno.ENOSYS)):
+    for table, number in ((_REFUSED, errno.EPERM), (_UNKNOWN, errno.ENOSYS), (_IDLE, 0)):
         for call in _numbers(table, machine):
             steps += [(equal, 0, 1, call), (end, 0, 0, refuse | number)]
     permitted = [(end, 0, 0, allow), (end, 0, 0, refuse | errno.EPERM)]
@@ -130,9 +141,9 @@ def _hold_files(libc: ctypes.CDLL, folder: Path) -> bool:
 def _readable() -> Iterable[Path]:
     """Python, its packages, and what they ask the system for; nobody's home, no other work."""
     python = (sys.prefix, sys.base_prefix, sys.exec_prefix, *sys.path)
-    system = ("/usr", "/lib", "/lib64", "/etc", "/sys", "/dev")
     # Of /proc its own part: that of another process has its environment.
-    system += ("/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat")
+    proc = ("/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat")
+    system = ("/usr", "/lib", "/lib64", "/etc", "/sys", "/dev", *proc)
     return (Path(path) for path in (*python, *system) if path and Path(path).exists())
 
 

@@ -67,7 +67,7 @@ def _in_folder(folder: Path, place: tuple[str, ...]) -> Iterator[Piece]:
         yield Piece((*place, ""), why=f"it cannot be read: {problem.strerror}", meant=True)
         return
     for path in inside:
-        yield from _at(path, (*place, _printable(path.name)))
+        yield from _at(path, (*place, printable(path.name)))
     if place and not inside:
         yield Piece((*place, ""), why="there is nothing in it")
 
@@ -118,7 +118,7 @@ def _entries(
         if entry.is_dir() or any(_hidden(part) for part in parts):
             continue
         empty = False
-        yield from _entry(opened, entry, (*place, *map(_printable, parts)), deep, left)
+        yield from _entry(opened, entry, (*place, *map(printable, parts)), deep, left)
     if empty:
         yield Piece((*place, ""), why="there is nothing in it")
 
@@ -187,6 +187,6 @@ def _hidden(name: str) -> bool:
     return name.startswith(".") or name == "__MACOSX"
 
 
-def _printable(name: str) -> str:
-    """A name as it can be shown and written: a zip may name a file anything."""
-    return "".join(letter if letter.isprintable() else "?" for letter in name)
+def printable(text: str) -> str:
+    """A text as it can be shown and written: a zip may name a file anything."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
