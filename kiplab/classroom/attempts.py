@@ -78,7 +78,8 @@ def _as_text(answer: object, checked: Checked) -> str:
         plain = all(isinstance(part, str | int | float) and ", " not in str(part) for part in parts)
         text = ", ".join(map(str, parts)) if plain else repr(parts)
     else:
-        text = checked.token or repr(answer)
+        has_parts = isinstance(answer, dict | set | frozenset)
+        text = repr(answer) if has_parts else checked.token or repr(answer)
     return text[: work_on_disk.ANSWER_MAX]
 
 

@@ -12,6 +12,7 @@ from .common_options import (
 )
 
 SUFFIXES = (".html", ".json", ".csv", ".txt")
+GRADES = (".csv", ".html", ".json", ".txt")
 
 
 def add_class_options(parser: argparse.ArgumentParser) -> None:
@@ -53,54 +54,42 @@ def run_class(options: argparse.Namespace) -> int:
 
 def add_grade_options(parser: argparse.ArgumentParser) -> None:
     """The options of `kiplab grade`."""
-    parser.add_argument(
-        "folder",
-        metavar="FOLDER",
-        help="what your students handed in, as Moodle or Canvas gives it",
-    )
-    parser.add_argument("-o", "--out", help=f"a file instead: {' '.join(SUFFIXES)}")
-    parser.add_argument(
-        "--lab", action="append", metavar="NN", help="a lab that counts (else those with answers)"
-    )
+    for name, metavar, default, help in (
+        ("folder", "FOLDER", None, "what your students handed in, or Moodle or Canvas exported"),
+        ("--out", "OUT", None, f"a file instead: {' '.join(GRADES)}"),
+        ("--deadline", "DATE", "", "mark the attempts that came later"),
+        ("--code", "CODE", "", "of the class, if its exercises vary: whose numbers are whose"),
+        ("--theme", "NAME", "auto", "light or dark; else a page is its reader's"),
+    ):
+        names = ("-o", name) if name == "--out" else (name,)
+        parser.add_argument(*names, metavar=metavar, default=default, help=help)
+    parser.add_argument("--lab", metavar="NN", action="append", help="a lab that counts, else all")
     parser.add_argument("--wide", action="store_true", help="a .csv with one row a student")
-    parser.add_argument("--deadline", default="", metavar="DATE", help="later answers are marked")
-    parser.add_argument("--code", default="", help="the code of the class, if it has variants")
-    parser.add_argument(
-        "--seconds", type=int, default=60, help="of CPU for each submission (default %(default)s)"
-    )
-    parser.add_argument("--theme", default="auto", metavar="NAME", help="light or dark, of a page")
+    parser.add_argument("--seconds", type=int, default=60, help="of CPU for each (default 60)")
     parser.epilog = (
-        "Every answer is judged again; points in a file are not believed. A notebook without a work"
-        " file, and a play, run in a process of their own, with limits of time and memory, without"
-        " a network. A submission that cannot be read, or goes wrong, is a row with its status."
-        " Exit codes: 0 done; 2 no such folder, nothing in it, or a file that cannot be written;"
-        " 130 stopped, with what was graded so far."
+        "Every answer is judged again: points in a file are not believed. A notebook without a work"
+        " file, and a play, run in a process of their own, with limits of time and memory and"
+        " without a network. What cannot be read is a row with its status. Exit codes: 0 done; 2 no"
+        " such folder, nothing in it, or a file that cannot be written; 130 stopped by Ctrl-C: what"
+        " was graded so far is there."
     )
 
 
 def run_grade(options: argparse.Namespace) -> int:
     """Grade the folder, name what is nobody's, and show the rest."""
     from ..classroom.grading.grades import grade
-    from ..classroom.together.handed_in import ClassFolderError
     from ..pages.page_files import page_theme
 
-    require_ending(options.out, SUFFIXES)
+    require_ending(options.out, GRADES)
     require_folder(options.out)
-    with bad_input(ClassFolderError, ValueError):
+    with bad_input(ValueError):
         page_theme(options.theme)
-        grades = grade(
-            options.folder,
-            labs=options.lab or (),
-            code=options.code,
-            deadline=options.deadline,
-            seconds=options.seconds,
-            apart_from=options.out,
-            wide=options.wide,
-        )
-    for left in grades.left_out:
+        chosen = {key: getattr(options, key) for key in ("code", "deadline", "seconds", "wide")}
+        work = grade(options.folder, labs=options.lab or (), apart_from=options.out, **chosen)
+    for left in work.left_out:
         complain(f"not graded: {left.file}: {left.why}")
     if options.out is not None:
         with writing(options.out):
-            grades.write(options.out, theme=options.theme)
-    code = print_found(grades, options)
-    return complain("stopped", 130) if grades.stopped else code
+            work.write(options.out, theme=options.theme)
+    code = print_found(work, options)
+    return complain("stopped", 130) if work.stopped else code

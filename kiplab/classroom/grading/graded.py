@@ -142,7 +142,7 @@ class Grader:
         """The row with its points, out of a process that nothing of the submission has run in."""
         with tempfile.TemporaryDirectory(prefix="kiplab-grade-") as folder:
             ended = self._process(JUDGE, msgspec.json.encode(work), folder)
-        earned = {line["id"]: line["points"] for line in ended.said if "points" in line}
+        earned = {line["id"]: line["points"] for line in ended.lines if "points" in line}
         remarks += [f"judging it: {ended.why}"] * bool(ended.why)
         asked = {entry.id: entry for entry in EXERCISES if entry.check}
         other = [id for id, kept in work.exercises.items() if id not in asked or not kept.tries]
@@ -197,13 +197,13 @@ def _letters(name: str) -> list[str]:
 
 def _of_run(ended: Ended) -> list[str]:
     """What a process says of a run. A notebook can write anything in its place, but no points."""
-    texts = [f"{line['verdict']}"[:200] for line in ended.said if "verdict" in line]
+    texts = [f"{line['verdict']}"[:200] for line in ended.lines if "verdict" in line]
     failed = [
-        f"cell {line['failed']}: {line.get('why')}" for line in ended.said if "failed" in line
+        f"cell {line['failed']}: {line.get('why')}" for line in ended.lines if "failed" in line
     ]
     if failed:
         texts.append(f"{len(failed)} of its cells failed; {failed[0][:200]}")
-    if any(line.get("files_held") is False for line in ended.said):
+    if any(line.get("files_held") is False for line in ended.lines):
         texts.append("this kernel has no Landlock: nothing kept it from reading and writing files")
     return [*texts, *filter(None, [ended.why])]
 

@@ -50,8 +50,8 @@ class Grades:
     ) -> None:
         self.labs, self.left_out = tuple(labs), tuple(left_out)
         self.wide, self.stopped = wide, stopped
-        self.asked = tuple(e for e in EXERCISES if e.check and e.lab in labs)
-        self.submissions = tuple(_summed(submission, self.asked) for submission in submissions)
+        self.exercises = tuple(e for e in EXERCISES if e.check and e.lab in labs)
+        self.submissions = tuple(_summed(submission, self.exercises) for submission in submissions)
 
     @property
     def sentence(self) -> str:
@@ -91,7 +91,7 @@ class Grades:
 
         Raises ValueError for a theme that there is none of.
         """
-        return grades_page(self.sentence, self.submissions, self.asked, theme)
+        return grades_page(self.sentence, self.submissions, self.exercises, theme)
 
     def write(self, path: str | os.PathLike[str], *, theme: str = page_files.AUTO) -> Path:
         """Write it to a file ending in one of SUFFIXES, and return the path.
@@ -99,7 +99,7 @@ class Grades:
         Raises ExportError for another ending, OSError for a path that cannot be written, and
         ValueError for a theme that there is none of.
         """
-        wide = ("student", "status", "points", "of", *(e.id for e in self.asked), "remarks")
+        wide = ("student", "status", "points", "of", *(e.id for e in self.exercises), "remarks")
         rows = (wide, self._wide()) if self.wide else (HEADS, self._long())
         return written_as(
             path,
@@ -189,7 +189,7 @@ def grade(
         replace(row, remarks=(*row.remarks, *remarks.get(at, ())))
         for at, (row, _) in enumerate(graded)
     ]
-    rows = sorted([*looked, *empty], key=lambda row: row.student)
+    rows = sorted([*looked, *empty], key=lambda row: row.student.casefold())
     tried = {entry.lab for row in rows for entry in row.exercises}
     tried |= {entry.lab for row in rows for entry in row.predictions}
     others = [left for left in left_out if left.why != NO_FILE]

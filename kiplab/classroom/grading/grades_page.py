@@ -18,11 +18,11 @@ TITLE, NOT_TRIED = "Grades", "–"
 
 
 def grades_page(
-    sentence: str, rows: Sequence[Submission], asked: Sequence[Exercise], theme: str
+    sentence: str, rows: Sequence[Submission], exercises: Sequence[Exercise], theme: str
 ) -> str:
     """The whole page. Raises ValueError for a theme that there is none of."""
     parts = [f"<p>{escape(sentence)}</p>", _totals(rows)]
-    parts += [_lab(lab, [*entries], rows) for lab, entries in groupby(asked, attrgetter("lab"))]
+    parts += [_lab(lab, [*entries], rows) for lab, entries in groupby(exercises, attrgetter("lab"))]
     listed = "".join(_remarks(row) for row in rows)
     parts.append(_part("Remarks", f"<dl>{listed}</dl>") if listed else "")
     return page_of_class(TITLE, "\n".join([*parts, *_written(rows)]), theme)
@@ -37,7 +37,9 @@ def _totals(rows: Sequence[Submission]) -> str:
         for row in rows
     )
     caption = "Best attempts. Optional exercises stand beside the sum. * see the remarks"
-    return _part("All labs", html_table(caption, ("student", "points", "of", ""), "".join(lines)))
+    return _part(
+        "All labs", html_table(caption, ("student", "points", "of", "status"), "".join(lines))
+    )
 
 
 def _status(row: Submission) -> str:

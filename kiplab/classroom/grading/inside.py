@@ -50,7 +50,7 @@ def _say(report: Any, line: Said) -> None:
     report.flush()
 
 
-def points_of(id: str, answer: str, seed: str, wanted: int) -> int | None:
+def points_of(id: str, answer: str, seed: str, points: int) -> int | None:
     """The points of a kept answer; None where it cannot be judged again: its end is cut off, or it
     is what Python calls an object.
 
@@ -69,7 +69,7 @@ def points_of(id: str, answer: str, seed: str, wanted: int) -> int | None:
         except Exception:  # whatever a check does with what nobody could type into a lab
             continue
         earned += [judged.points] if judged.attempted else []
-    return wanted if wanted in earned else next(iter(earned), 0)
+    return points if points in earned else next(iter(earned), 0)
 
 
 def _readings(answer: str) -> Iterator[object]:

@@ -29,7 +29,7 @@ _STEP_S = 0.05
 class Ended(msgspec.Struct, frozen=True):
     """What a process said, line by line, and `why` it was ended; empty if it ended by itself."""
 
-    said: list[Said]
+    lines: list[Said]
     why: str = ""
 
 
