@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import zipfile
 from pathlib import Path
 from threading import Event, Timer
@@ -68,7 +69,7 @@ needs_limits = pytest.mark.skipif(not can_be_held(), reason="only Linux has the 
 
 def work(*answers: str, points: int | None = None, **fields: Any) -> dict[str, Any]:
     """Work of a student: answers to READING a minute apart, with their points or with these."""
-    tries = [
+    tries: list[dict[str, Any]] = [
         {
             "answer": answer,
             "points": judged(READING, answer).points if points is None else points,
@@ -82,7 +83,12 @@ def work(*answers: str, points: int | None = None, **fields: Any) -> dict[str, A
 
 
 def notebook(*cells: str) -> str:
-    code = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+    code: dict[str, Any] = {
+        "cell_type": "code",
+        "metadata": {},
+        "outputs": [],
+        "execution_count": None,
+    }
     return json.dumps({"cells": [{**code, "source": [cell]} for cell in cells], "metadata": {}})
 
 
@@ -120,6 +126,7 @@ HANDED_IN: dict[str, str | bytes] = {
     "essay.pdf": "",
     "tampered.ipynb": TAMPERED,
     "by-hand.ipynb": BY_HAND,
+    "torn.ipynb": TAMPERED[:40],
     "made.play": format_play(library.load("kafka-14139")),
 }
 
@@ -161,6 +168,7 @@ def row(graded: Grades, student: str) -> Submission:
         ("exampleben", "graded", 6, "the system for courses calls it late"),
         ("made", "run", 0, "made.play: loss"),
         pytest.param("tampered", "graded", 5, "the file says 6 points", marks=needs_limits),
+        pytest.param("torn", "unreadable", 0, "torn.ipynb: it is no notebook", marks=needs_limits),
         pytest.param("by-hand", "graded", 0, "the file says 6 points", marks=needs_limits),
     ],
 )
@@ -282,7 +290,7 @@ def test_ctrl_c_gives_what_was_graded_so_far(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(grades, "wait", interrupted)
-    monkeypatch.setattr(grades.os, "cpu_count", lambda: 1)
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
     files: dict[str, str | bytes] = {f"s{n}.json": json.dumps(work(RIGHT)) for n in range(4)}
     found = kiplab.grade(put(tmp_path, files))
     assert found.stopped

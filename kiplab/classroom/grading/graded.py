@@ -96,17 +96,19 @@ class Grader:
         unread = (piece for piece in bundle.pieces if piece.work is None and not piece.content)
         remarks += [f"{'/'.join(filter(None, piece.place))}: {piece.why}" for piece in unread]
         status, work = GRADED, Work()
-        if works := [piece for piece in bundle.pieces if piece.work is not None]:
+        works = [piece for piece in bundle.pieces if piece.work is not None]
+        runs = [piece for piece in bundle.pieces if piece.content]
+        if works:
             work, contradicting = together(works)
             remarks += [f"{left.file}: {left.why}" for left in contradicting]
-        elif runs := [piece for piece in bundle.pieces if piece.content]:
+        elif runs:
             status, work = self._left_by(runs, remarks)
         else:
             status = NO_WORK
         row = Submission(self._name(bundle, work, remarks), bundle.file, status)
-        if status != NO_WORK:
+        if works or runs:
             row = self._judged(row, work, remarks)
-        if row.status == EMPTY and any(piece.content for piece in bundle.pieces):
+        if row.status == EMPTY and runs:
             row = replace(row, status=RAN)
         return replace(row, remarks=tuple(map(printable, remarks))), work
 
@@ -132,6 +134,7 @@ class Grader:
             for piece in pieces:
                 kind = PLAY if piece.place[-1].lower().endswith(".play") else NOTEBOOK
                 ended = self._process(kind, piece.content, folder)
+                status = NO_WORK if any("unread" in line for line in ended.lines) else status
                 status = STOPPED if ended.why else status
                 remarks += [f"{piece.place[-1]}: {text}" for text in _of_run(ended)]
             return status, _left_in(Path(folder) / "kiplab-work.json", remarks)
@@ -197,7 +200,8 @@ def _letters(name: str) -> list[str]:
 
 def _of_run(ended: Ended) -> list[str]:
     """What a process says of a run. A notebook can write anything in its place, but no points."""
-    texts = [f"{line['verdict']}"[:200] for line in ended.lines if "verdict" in line]
+    says = (line.get("verdict") or line.get("unread") for line in ended.lines)
+    texts = [f"{text}"[:200] for text in says if text]
     failed = [
         f"cell {line['failed']}: {line.get('why')}" for line in ended.lines if "failed" in line
     ]

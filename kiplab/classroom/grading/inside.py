@@ -11,13 +11,14 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from ...extras import MissingExtraError
+from ...extras import MissingExtraError, install
 from ..exercise_table import EXERCISES, exercise
 from ..exercises.check_result import Checked
 from ..work_on_disk import ANSWER_MAX, UNREADABLE, Work
@@ -36,9 +37,11 @@ def main(kind: str, seconds: str) -> None:
     for stream in (1, 2):
         os.dup2(nothing, stream)
     does, needs = _KINDS[kind]
-    for module in needs:
-        with suppress(ImportError):
-            import_module(module)
+    try:
+        import_module(needs)
+    except ImportError as missing:
+        _say(report, {"unread": f"{missing}; {install('lab')} mends it"})
+        return
     held = can_be_held() and enter(Path.cwd(), int(seconds))
     _say(report, {"files_held": held})
     for line in does(Path(HANDED_IN[kind]).read_bytes()):
@@ -91,43 +94,35 @@ def _judge(content: bytes) -> Iterator[Said]:
     """{id, points}: of each exercise the points of each kept attempt, None for one not judged."""
     work = msgspec.json.decode(content, type=Work)
     known = {entry.id for entry in EXERCISES if entry.check}
+    points = cache(points_of)
     for id, kept in work.exercises.items():
         if id in known:
-            earned = dict[tuple[str, int], int | None]()
-            for tried in kept.tries:
-                key = (tried.answer, tried.points)
-                if key not in earned:
-                    earned[key] = points_of(id, tried.answer, work.seed, tried.points)
-            points = [earned[tried.answer, tried.points] for tried in kept.tries]
-            yield {"id": id, "points": points}
+            earned = [points(id, tried.answer, work.seed, tried.points) for tried in kept.tries]
+            yield {"id": id, "points": earned}
 
 
 def _notebook(content: bytes) -> Iterator[Said]:
-    """{failed}: the first error of each cell that ends in one; its code cells run in order."""
+    """{failed, why} of each cell that ends in an error; its code cells run in order."""
     from IPython.core.interactiveshell import InteractiveShell
     from traitlets.config import Config
 
+    try:
+        cells = msgspec.json.decode(content)["cells"]
+        code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    except (KeyError, TypeError, *UNREADABLE):
+        yield {"unread": "it is no notebook"}
+        return
     settings = Config()
     settings.HistoryManager.enabled = False
     shell = InteractiveShell.instance(config=settings)
     with suppress(Exception):
         shell.run_line_magic("load_ext", "kiplab.classroom.jupyter_hooks")
     sys.path.insert(0, "")
-    for number, source in enumerate(_sources(content), 1):
+    for number, source in enumerate(code, 1):
         result = shell.run_cell(source, store_history=False)
         problem = result.error_before_exec or result.error_in_exec
         if problem is not None:
             yield {"failed": number, "why": f"{type(problem).__name__}: {problem}"[:200]}
-
-
-def _sources(content: bytes) -> list[str]:
-    """The code cells. Raises ValueError for what is no notebook."""
-    try:
-        cells = msgspec.json.decode(content)["cells"]
-        code = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
-        return ["".join(source) for source in code]
-    except (KeyError, TypeError, *UNREADABLE):
-        raise ValueError("it is no notebook") from None
 
 
 def _play(content: bytes) -> Iterator[Said]:
@@ -139,19 +134,19 @@ def _play(content: bytes) -> Iterator[Said]:
     try:
         stage = runner.run_play(grammar.parse(content.decode("utf-8", "replace"), "handed-in"))
     except (PlayError, UnknownFeatureError) as problem:
-        yield {"verdict": f"it cannot be played: {problem}"}
+        yield {"unread": f"it cannot be played: {problem}"}
         return
     held = verdict.expectations(stage)
     counts = ", ".join(f"{count} expectations {how}" for how, count in held.items() if count)
     yield {"verdict": f"{verdict.verdict(stage)}{f'; {counts}' if counts else ''}"}
 
 
-_Kind = tuple[Callable[[bytes], Iterator[Said]], tuple[str, ...]]
-_KINDS: dict[str, _Kind] = {
-    JUDGE: (_judge, ("kiplab.classroom.exercises.own_runs",)),
-    NOTEBOOK: (_notebook, ("IPython.core.interactiveshell",)),
-    PLAY: (_play, ("kiplab.plays.verdict",)),
+_KINDS: dict[str, tuple[Callable[[bytes], Iterator[Said]], str]] = {
+    JUDGE: (_judge, "kiplab.classroom.exercises.own_runs"),
+    NOTEBOOK: (_notebook, "IPython.core.interactiveshell"),
+    PLAY: (_play, "kiplab.plays.verdict"),
 }
+"""What each kind of process does, and the module that brings most of what that needs."""
 
 if __name__ == "__main__":
     main(*sys.argv[1:])

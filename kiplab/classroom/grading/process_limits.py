@@ -16,8 +16,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-MEGABYTE = 1_000_000
-MEMORY_MB, FILE_MB, FILES_OPEN = 4_000, 50, 256
+MEMORY_MB, FILE_MB, FILES_OPEN = 2_000, 50, 256
 """Of one submission: memory by address, of which libraries reserve a lot; a file; open files."""
 _REFUSED = """
 socket 41 198; fork 57 -; vfork 58 -; execve 59 221; execveat 322 281; ptrace 101 117; tkill 200 130
@@ -42,13 +41,8 @@ _CLONE, _SECCOMP, _THREAD = (56, 220), (317, 277), 0x10000
 _MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 """Which of the numbers, and how a filter calls the machine."""
 _CREATE_RULES, _ADD_RULE, _RESTRICT = 444, 445, 446
-_WRITE, _READ, _READ_FOLDER, _TRUNCATE, _SPECIAL = (
-    1 << 1,
-    1 << 2,
-    1 << 3,
-    1 << 14,
-    1 << 6 | 1 << 9 | 1 << 10 | 1 << 11,
-)
+_WRITE, _READ, _READ_FOLDER, _TRUNCATE, _SPECIAL = 0x2, 0x4, 0x8, 0x4000, 0xE40
+"""Rights over files; the last are those to make devices, sockets and pipes."""
 _RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
 """How many rights over files each version of Landlock knows; later ones know 16."""
 
@@ -66,15 +60,9 @@ def enter(folder: Path, seconds: int) -> bool:
     """
     import resource
 
-    limits = {
-        resource.RLIMIT_AS: MEMORY_MB * MEGABYTE,
-        resource.RLIMIT_FSIZE: FILE_MB * MEGABYTE,
-        resource.RLIMIT_NOFILE: FILES_OPEN,
-        resource.RLIMIT_CPU: seconds,
-        resource.RLIMIT_CORE: 0,
-    }
-    for which, most in limits.items():
-        resource.setrlimit(which, (most, most))
+    most = (MEMORY_MB * 1_000_000, FILE_MB * 1_000_000, FILES_OPEN, seconds, 0)
+    for name, limit in zip(("AS", "FSIZE", "NOFILE", "CPU", "CORE"), most, strict=True):
+        resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (limit, limit))
     libc = ctypes.CDLL(None, use_errno=True)
     # Without new privileges (38), a process may restrict itself.
     _called(libc.prctl(38, 1, 0, 0, 0))
