@@ -22,6 +22,8 @@ from kiplab.classroom.grading.grades import Grades
 from kiplab.classroom.grading.inside import JUDGE, points_of
 from kiplab.classroom.grading.limited_process import _environment, in_own_process
 from kiplab.classroom.grading.process_limits import can_be_held
+from kiplab.classroom.together import class_folder
+from kiplab.classroom.together.class_folder import BYTES_MAX
 from kiplab.classroom.together.handed_in import ClassFolderError, bundles
 from kiplab.classroom.work_on_disk import ANSWER_MAX, ExerciseWork, Try, Work, seed_of
 from kiplab.plays import library
@@ -142,6 +144,8 @@ def put(folder: Path, files: dict[str, str | bytes]) -> Path:
 def graded(tmp_path_factory: pytest.TempPathFactory) -> Grades:
     """All of HANDED_IN at once."""
     folder = put(tmp_path_factory.mktemp("school") / "class", HANDED_IN)
+    with (folder / "huge.json").open("wb") as file:
+        file.truncate(BYTES_MAX + 1)
     return kiplab.grade(folder, labs=["00"], deadline="2026-12-01T10:00Z")
 
 
@@ -162,6 +166,7 @@ def row(graded: Grades, student: str) -> Submission:
         ("nothing", "nothing in it", 0, ""),
         ("broken", "unreadable", 0, "broken.json: it is damaged"),
         ("half", "unreadable", 0, "half.zip: it is no zip, or a damaged one"),
+        ("huge", "unreadable", 0, "huge.json: it is larger than 50 MB"),
         ("deep", "unreadable", 0, "deep.json: it is damaged"),
         ("Anna Example", "graded", 6, ""),
         ("Anna Other", "graded", 6, "signed by 'Ben': perhaps it is another student's file"),
@@ -421,6 +426,22 @@ def test_a_class_of_25_with_work_of_every_form_is_graded_as_the_checks_did(
     assert (len(found.submissions), row(found, "Yan").points) == (25, 6)
     believed = [r for one in found.submissions for r in one.remarks if "judged again" in r]
     assert not believed
+
+
+def test_a_file_of_an_earlier_version_is_judged_as_any_other() -> None:
+    (ada,) = kiplab.grade(Path(__file__).with_name("handed_in")).submissions
+    assert (ada.status, ada.points, ada.remarks) == ("graded", 3, ())
+    assert [(e.attempts, e.date) for e in ada.exercises if e.attempts] == [(1, "")]
+
+
+def test_of_a_zip_no_more_is_unpacked_than_a_class_can_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(class_folder, "UNPACKED_MAX", 100)
+    found, _ = bundles(put(tmp_path, {"bomb.zip": zipped(" " * 101), "anna.zip": zipped("{}")}))
+    why = {bundle.name: bundle.pieces[0].why for bundle in found}
+    assert "larger than" in why["bomb"]
+    assert "anna" not in why
 
 
 def test_a_folder_without_anything_says_what_to_put_there(tmp_path: Path) -> None:
