@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .classroom.forms.overview import stations as stations
     from .classroom.forms.prediction import predict as predict
     from .classroom.forms.written_answer import write as write
+    from .classroom.grading.grades import grade as grade
     from .classroom.together.class_work import class_work as class_work
     from .explore.search.explore_play import explore as explore
     from .judge.partition.second_proposal import second_proposal as second_proposal

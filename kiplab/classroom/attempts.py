@@ -93,14 +93,26 @@ def _kept(id: str, tried: work_on_disk.Try, of: int) -> str:
 
 
 def _as_text(answer: object, checked: Checked) -> str:
-    """The answer as text: what was typed, or else the run that it is."""
+    """The answer as text that can be judged again: what was typed, or else the run that it is.
+
+    Parts are joined by commas where these tell them apart; else they are written as Python does.
+    """
     if isinstance(answer, str):
         text = answer
     elif isinstance(answer, list | tuple):
-        text = ", ".join(str(part) for part in answer)
+        parts = [_run_or(part, checked) for part in answer]
+        plain = all(isinstance(part, str | int | float) and ", " not in str(part) for part in parts)
+        text = ", ".join(map(str, parts)) if plain else repr(parts)
     else:
-        text = checked.token or repr(answer)
+        has_parts = isinstance(answer, dict | set | frozenset)
+        text = repr(answer) if has_parts else checked.token or repr(answer)
     return text[: work_on_disk.ANSWER_MAX]
+
+
+def _run_or(part: object, checked: Checked) -> object:
+    """A part of an answer; for a Lab or its run the token of the run."""
+    is_run = not isinstance(part, str | int | float | list | tuple)
+    return checked.token if is_run and checked.token else part
 
 
 def is_answered(id: str) -> bool:

@@ -250,11 +250,15 @@ class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class WrittenQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A question that is answered in sentences. Nobody judges them but the instructor."""
+    """A question that is answered in sentences. Nobody judges them but the instructor: the `rubric`
+    says what each of the `points` is given for.
+    """
 
     id: str
     lab: str
     question: str
+    rubric: str
+    points: int = 2
 
 
 class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

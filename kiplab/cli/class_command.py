@@ -1,10 +1,11 @@
-"""`kiplab class`: what the students of a class have predicted and tried, in one place."""
+"""`kiplab class` and `kiplab grade`: what a class has predicted and tried, and its points."""
 
 import argparse
 
 from . import common_options as common
 
 SUFFIXES = (".html", ".json", ".csv", ".txt")
+GRADES = (".csv", ".html", ".json", ".txt")
 
 
 def add_class_options(parser: argparse.ArgumentParser) -> None:
@@ -53,6 +54,53 @@ def run_class(options: argparse.Namespace) -> int:
         with common.writing(options.out):
             work.write(options.out, theme=options.theme)
     return common.print_found(work, options)
+
+
+def add_grade_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `kiplab grade`."""
+    for name, metavar, default, help in (
+        ("folder", "FOLDER", None, "what your students handed in, or Moodle or Canvas exported"),
+        ("--out", "OUT", None, f"a file instead: {' '.join(GRADES)}"),
+        ("--theme", "NAME", "auto", "light or dark; else a page is its reader's"),
+    ):
+        names = ("-o", name) if name == "--out" else (name,)
+        parser.add_argument(*names, metavar=metavar, default=default, help=help)
+    parser.add_argument(
+        "--class",
+        dest="of_class",
+        metavar="FILE",
+        help="the class.toml, by path or URL: labs that count, deadlines, whose numbers are whose",
+    )
+    parser.add_argument("--lab", metavar="NN", action="append", help="a lab that counts, else all")
+    parser.add_argument("--wide", action="store_true", help="a .csv with one row a student")
+    parser.add_argument("--seconds", type=int, default=60, help="of CPU for each (default 60)")
+    parser.epilog = (
+        "Every answer is judged again: points in a file are not believed. A notebook without a work"
+        " file, and a play, run in a process of their own, with limits of time and memory and"
+        " without a network. What cannot be read is a row with its status. Exit codes: 0 done; 2 no"
+        " such folder, nothing in it, or a file that cannot be written; 130 stopped by Ctrl-C: what"
+        " was graded so far is there."
+    )
+
+
+def run_grade(options: argparse.Namespace) -> int:
+    """Grade the folder, name what is nobody's, and show the rest."""
+    from ..classroom.grading.grades import grade
+    from ..pages.page_files import page_theme
+
+    common.require_ending(options.out, GRADES)
+    common.require_folder(options.out)
+    with common.bad_input(ValueError):
+        page_theme(options.theme)
+        chosen = {key: getattr(options, key) for key in ("of_class", "seconds", "wide")}
+        work = grade(options.folder, labs=options.lab or (), apart_from=options.out, **chosen)
+    for left in work.left_out:
+        common.complain(f"not graded: {left.file}: {left.why}")
+    if options.out is not None:
+        with common.writing(options.out):
+            work.write(options.out, theme=options.theme)
+    code = common.print_found(work, options)
+    return common.complain("stopped", 130) if work.stopped else code
 
 
 def add_solutions_options(parser: argparse.ArgumentParser) -> None:

@@ -129,6 +129,7 @@ def _doctor(options: argparse.Namespace) -> int:
 
 
 _CLASS = "count what the students of a class answered"
+_GRADE = "grade what the students of a class handed in"
 _SOLUTIONS = "give the right answers for the numbers of one student"
 _SHORTEST = "find the shortest play that still breaks"
 _FLEET = "Estimate how often each event happens in a whole fleet, under every set of KIPs."
@@ -176,6 +177,7 @@ _COMMANDS: tuple[tuple[Any, ...], ...] = (
     ("minimise", _SHORTEST, search.run_minimise, _PLAY, search.add_minimise),
     ("handout", "write what a class needs", run_handout, add_handout_options),
     ("class", _CLASS, of_class.run_class, of_class.add_class_options),
+    ("grade", _GRADE, of_class.run_grade, of_class.add_grade_options),
     ("solutions", _SOLUTIONS, of_class.run_solutions, of_class.add_solutions_options),
     ("real", "let a real Kafka decide in a play", run_real, add_real_options),
     ("fleet", "how often, in a whole fleet", None, add_fleet_options),

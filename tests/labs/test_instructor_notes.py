@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 
 import kiplab
-from kiplab.classroom.exercise_table import EXERCISES
+from kiplab.classroom.exercise_table import EXERCISES, WRITTEN
 from kiplab.classroom.exercises.check_result import Checked
 from kiplab.cli.command import main
 from kiplab.cli.labs_launcher import copy_labs
@@ -188,3 +188,11 @@ def test_students_do_not_get_them(tmp_path: Path) -> None:
     }
     wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
     assert "labs/*.ipynb" in wheel["targets"]["wheel"]["include"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rubrics_are_those_that_kiplab_grade_shows(name: str) -> None:
+    noted = re.findall(r"^- `([\w-]+/[\w-]+)`: (.*)$", note(name), re.MULTILINE)
+    own = [(asked.id, asked.rubric) for asked in WRITTEN.values() if asked.lab == name[:2]]
+    assert [(id, text) for id, text in noted if id in WRITTEN] == own
+    assert all(rubric.count("(1)") == WRITTEN[id].points for id, rubric in own)

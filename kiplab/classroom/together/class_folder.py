@@ -12,13 +12,16 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 import msgspec
+from msgspec.structs import replace
 
 from ..work_on_disk import UNREADABLE, Work
 
 BYTES_MAX = 50_000_000
 """Of a file inside a zip, or of a .json: more than any work has, and little enough to read."""
-ZIPS_DEEP = 4
-"""So many zips inside one another are opened."""
+ZIPS_DEEP, UNPACKED_MAX = 4, 1_000_000_000
+"""So many zips inside one another are opened, and so many bytes of one that lies in the folder."""
+RUNS = (".ipynb", ".play")
+"""Endings of what may have to run to be judged."""
 _NO_ZIP = (
     zipfile.BadZipFile,
     zlib.error,
@@ -35,7 +38,7 @@ _LOCKED = 0x1
 
 
 class Piece(msgspec.Struct, frozen=True):
-    """A file: its `work`, or `why` it has none.
+    """A file: its `work`, or `why` it has none; its `content` if it is one of RUNS.
 
     `place` are the names from the folder down, the file's own last; that is empty for a folder or
     a zip with nothing in it. `meant` is True for what was meant to be work, as its name or its
@@ -46,6 +49,7 @@ class Piece(msgspec.Struct, frozen=True):
     work: Work | None = None
     why: str = ""
     meant: bool = False
+    content: bytes = b""
 
 
 def pieces(folder: Path) -> Iterator[Piece]:
@@ -53,7 +57,7 @@ def pieces(folder: Path) -> Iterator[Piece]:
     if folder.is_dir():
         yield from _in_folder(folder, ())
     else:
-        yield from _in_zip(folder, (), 1)
+        yield from _in_zip(folder, (), 1, [UNPACKED_MAX])
 
 
 def _in_folder(folder: Path, place: tuple[str, ...]) -> Iterator[Piece]:
@@ -63,7 +67,7 @@ def _in_folder(folder: Path, place: tuple[str, ...]) -> Iterator[Piece]:
         yield Piece((*place, ""), why=f"it cannot be read: {problem.strerror}", meant=True)
         return
     for path in inside:
-        yield from _at(path, (*place, _printable(path.name)))
+        yield from _at(path, (*place, printable(path.name)))
     if place and not inside:
         yield Piece((*place, ""), why="there is nothing in it")
 
@@ -75,8 +79,8 @@ def _at(path: Path, place: tuple[str, ...]) -> Iterator[Piece]:
             return
         yield from _in_folder(path, place)
     elif _ending(place) == ".zip":
-        yield from _in_zip(path, place, 1)
-    elif _ending(place) != ".json":
+        yield from _in_zip(path, place, 1, [UNPACKED_MAX])
+    elif _ending(place) not in (".json", *RUNS):
         yield _other(place)
     else:
         yield _read(path, place)
@@ -91,52 +95,64 @@ def _read(path: Path, place: tuple[str, ...]) -> Piece:
         return Piece(place, why=f"it cannot be read: {problem.strerror}", meant=True)
 
 
-def _in_zip(archive: Path | io.BytesIO, place: tuple[str, ...], deep: int) -> Iterator[Piece]:
+def _in_zip(
+    archive: Path | io.BytesIO, place: tuple[str, ...], deep: int, left: list[int]
+) -> Iterator[Piece]:
+    """`left` is how many bytes more may be unpacked, here and in every zip inside."""
     if deep > ZIPS_DEEP:
         yield Piece(place, why=f"zips in zips are opened {ZIPS_DEEP} deep, no deeper", meant=True)
         return
     try:
         with zipfile.ZipFile(archive) as opened:
-            yield from _entries(opened, place, deep)
+            yield from _entries(opened, place, deep, left)
     except _NO_ZIP:
         yield Piece(place, why="it is no zip, or a damaged one", meant=True)
 
 
-def _entries(opened: zipfile.ZipFile, place: tuple[str, ...], deep: int) -> Iterator[Piece]:
+def _entries(
+    opened: zipfile.ZipFile, place: tuple[str, ...], deep: int, left: list[int]
+) -> Iterator[Piece]:
     empty = True
     for entry in sorted(opened.infolist(), key=lambda entry: entry.filename):
         parts = PurePosixPath(entry.filename.replace("\\", "/")).parts
         if entry.is_dir() or any(_hidden(part) for part in parts):
             continue
         empty = False
-        yield from _entry(opened, entry, (*place, *map(_printable, parts)), deep)
+        yield from _entry(opened, entry, (*place, *map(printable, parts)), deep, left)
     if empty:
         yield Piece((*place, ""), why="there is nothing in it")
 
 
 def _entry(
-    opened: zipfile.ZipFile, entry: zipfile.ZipInfo, place: tuple[str, ...], deep: int
+    opened: zipfile.ZipFile,
+    entry: zipfile.ZipInfo,
+    place: tuple[str, ...],
+    deep: int,
+    left: list[int],
 ) -> Iterator[Piece]:
-    if _ending(place) not in (".zip", ".json"):
+    if _ending(place) not in (".zip", ".json", *RUNS):
         yield _other(place)
     elif entry.flag_bits & _LOCKED:
         yield Piece(place, why="the zip asks for a password", meant=True)
-    elif entry.file_size > BYTES_MAX:
+    elif entry.file_size > min(BYTES_MAX, left[0]):
         yield _too_large(place)
     else:
+        left[0] -= entry.file_size
         try:
             content = opened.read(entry)
         except _NO_ZIP:
             yield Piece(place, why="it is damaged inside its zip", meant=True)
             return
         if _ending(place) == ".zip":
-            yield from _in_zip(io.BytesIO(content), place, deep + 1)
+            yield from _in_zip(io.BytesIO(content), place, deep + 1, left)
         else:
             yield _decoded(content, place)
 
 
 def _decoded(content: bytes, place: tuple[str, ...]) -> Piece:
     """The work in a .json. One that speaks of something else altogether is not meant to be any."""
+    if _ending(place) in RUNS:
+        return replace(_other(place), content=content)
     try:
         value = msgspec.json.decode(content)
     except UNREADABLE as problem:
@@ -171,6 +187,6 @@ def _hidden(name: str) -> bool:
     return name.startswith(".") or name == "__MACOSX"
 
 
-def _printable(name: str) -> str:
-    """A name as it can be shown and written: a zip may name a file anything."""
-    return "".join(letter if letter.isprintable() else "?" for letter in name)
+def printable(text: str) -> str:
+    """A text as it can be shown and written: a zip may name a file anything."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)

@@ -32,10 +32,14 @@ NAMES_MAX = 20
 
 def class_page(counts: ClassCounts, left_out: Sequence[LeftOut], *, names: bool, theme: str) -> str:
     """The whole page as HTML. Raises ValueError for a theme that there is none of."""
+    return page_of_class(TITLE, _body(counts, left_out, names), theme)
+
+
+def page_of_class(title: str, body: str, theme: str) -> str:
+    """A page about a class; `body` is HTML. Raises ValueError for a theme that there is none of."""
     page = Template(files(__package__).joinpath("class.html").read_text(encoding="utf-8"))
     colors = {"colors": page_colors(":root", theme), "printed": page_colors(":root", "light")}
-    body = _body(counts, left_out, names)
-    return page.substitute(title=TITLE, font=FONT, style=_style(), body=body, **colors)
+    return page.substitute(title=title, font=FONT, style=_style(), body=body, **colors)
 
 
 def class_fragment(counts: ClassCounts, left_out: Sequence[LeftOut], *, names: bool) -> str:

@@ -3,7 +3,7 @@
 import csv
 import io
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -105,30 +105,15 @@ class ClassWork:
         Raises ExportError for another ending, OSError for a path that cannot be written, and
         ValueError for a theme that there is none of.
         """
-        target = Path(path)
-        writers: dict[str, Callable[[], str]] = {
-            ".html": lambda: self.to_html(theme=theme),
-            ".json": lambda: f"{msgspec.json.encode(self.report()).decode()}\n",
-            ".csv": self._csv,
-            ".txt": self.text,
-        }
-        writer = writers.get(target.suffix.lower())
-        if writer is None:
-            expected = f"let its name end in one of {' '.join(SUFFIXES)}"
-            raise browser_picture.ExportError(f"cannot write {target.name!r}", expected)
-        target.write_text(writer(), encoding="utf-8")
-        return target
-
-    def _csv(self) -> str:
-        heads, rows = self._rows()
-        text = io.StringIO()
-        # What a student wrote is nothing that a spreadsheet works out.
-        harmless = [
-            [f"'{c}" if isinstance(c, str) and c.startswith(FORMULA) else c for c in row]
-            for row in rows
-        ]
-        csv.writer(text, lineterminator="\n").writerows([heads, *harmless])
-        return text.getvalue()
+        return written_as(
+            path,
+            {
+                ".html": lambda: self.to_html(theme=theme),
+                ".json": lambda: f"{msgspec.json.encode(self.report()).decode()}\n",
+                ".csv": lambda: harmless_csv(*self._rows()),
+                ".txt": self.text,
+            },
+        )
 
     def _rows(self) -> tuple[tuple[str, ...], list[ClassRow]]:
         """(heads, a row for everything that is counted), as `table` documents them."""
@@ -143,6 +128,31 @@ class ClassWork:
 
     def _repr_html_(self) -> str:
         return self.html()
+
+
+def written_as(path: str | os.PathLike[str], writers: dict[str, Callable[[], str]]) -> Path:
+    """Write what the writer of the path's ending makes, and return the path.
+
+    Raises ExportError for another ending, and OSError for a path that cannot be written.
+    """
+    target = Path(path)
+    writer = writers.get(target.suffix.lower())
+    if writer is None:
+        expected = f"let its name end in one of {' '.join(writers)}"
+        raise browser_picture.ExportError(f"cannot write {target.name!r}", expected)
+    target.write_text(writer(), encoding="utf-8")
+    return target
+
+
+def harmless_csv(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """A file for a spreadsheet, which works out nothing that a student wrote."""
+    text = io.StringIO()
+    harmless = (
+        [f"'{c}" if isinstance(c, str) and c.startswith(FORMULA) else c for c in row]
+        for row in rows
+    )
+    csv.writer(text, lineterminator="\n").writerows([heads, *harmless])
+    return text.getvalue()
 
 
 def class_work(

@@ -1,5 +1,6 @@
 """The students and their work: the pieces of a folder put together, student by student."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
@@ -7,10 +8,20 @@ import msgspec
 from msgspec.structs import replace
 
 from ..work_on_disk import FILE, ExerciseWork, Work
-from .class_folder import Piece, pieces
+from .class_folder import RUNS, Piece, pieces
 
-_COMMON = PurePosixPath(FILE).stem
-"""How a file begins that says nothing about whose it is, as a browser numbers them too."""
+_COMMON, _LAB = PurePosixPath(FILE).stem, re.compile(r"\d\d-.*\.ipynb", re.IGNORECASE)
+"""What says nothing about whose a file is: how it begins, as a browser numbers them too; a lab."""
+_EXPORTED = (
+    # Moodle's "Download all submissions" (mod/assign/locallib.php): name, number and plugin, with
+    # or without a folder. In every language the plugin is called the same.
+    re.compile(r"(?P<name>.+)_(?P<id>\d+)_assignsubmission_[a-z]+(_.*)?"),
+    # Canvas's "Download Submissions" (content_zipper.rb): letters of the name, LATE if it was,
+    # numbers of the student and of the file.
+    re.compile(r"(?P<name>(?:anon_)?[^\W\d_]+)(?P<late>_LATE)?_(?P<id>\d{3,})_\d{3,}_.+"),
+)
+NO_FILE = f"there is no {FILE} in it"
+"""Why a folder is left out."""
 _Path = tuple[str, ...]
 
 
@@ -23,6 +34,24 @@ class StudentWork(msgspec.Struct, frozen=True):
 
     name: str
     work: Work
+
+
+class Bundle(msgspec.Struct, frozen=True):
+    """What came in under one name: files with work, or that can run, or that cannot be read.
+
+    `named` says whether the name is that of a file or folder that tells whose it is; `late`
+    whether a system for courses says that it came late.
+    """
+
+    name: str
+    pieces: tuple[Piece, ...]
+    named: bool
+    late: bool
+
+    @property
+    def file(self) -> str:
+        """The first of its files, or the first with work."""
+        return _shown(min(self.pieces, key=lambda piece: piece.work is None).place)
 
 
 class LeftOut(msgspec.Struct, frozen=True):
@@ -50,9 +79,59 @@ def handed_in(folder: Path, apart_from: Path | None = None) -> HandedIn:
     | anna/labs/kiplab-work.json | anna's, if she has no other folder; else that of anna/labs |
     | group/anna.zip, group/ben.zip | those of group/anna and group/ben; group may be a zip |
 
+    | Anna Example_12_assignsubmission_file_kiplab-work.zip | Anna Example's; so Moodle calls it |
+    | exampleanna_LATE_12_34_kiplab-work-1.zip | exampleanna's; so Canvas calls it |
+
     `apart_from` is a file that is passed over. Raises ClassFolderError when there is no such
     folder.
     """
+    entries = _entries(folder, apart_from)
+    owned = _by_owner([piece for piece in entries if piece.work is not None])
+    names = _names(owned)
+    students, conflicts = [], []
+    for path, own in owned.items():
+        work, contradicting = together(own)
+        students.append(StudentWork(names[path], work))
+        conflicts += contradicting
+    left_out = [*_unusable(entries, owned), *conflicts]
+    by_name = sorted(students, key=lambda student: student.name)
+    return HandedIn(tuple(by_name), tuple(sorted(left_out, key=lambda left: left.file)))
+
+
+def bundles(folder: Path, apart_from: Path | None = None) -> tuple[list[Bundle], list[LeftOut]]:
+    """What each student has handed in, work or not, by name; and what is nobody's, or empty.
+
+    Raises ClassFolderError as `handed_in`, whose rules say whose a file is.
+    """
+    entries = _entries(folder, apart_from)
+    owned = _by_owner([piece for piece in entries if piece.work is not None])
+    above = {path[:n] for path in owned for n in range(len(path))}
+    others, nobodys = list[Piece](), list[Piece]()
+    for piece in entries:
+        path = _path(piece.place)
+        owner = next((path[:n] for n in range(1, len(path) + 1) if path[:n] in owned), None)
+        if owner is not None:
+            owned[owner] += [piece] if piece.work is None else []
+        elif (piece.meant or piece.content or _exported(piece.place)) and path not in above:
+            others.append(piece)
+        else:
+            nobodys.append(piece)
+    owned |= _by_owner(others)
+    names = _names(owned)
+    made = [
+        Bundle(
+            names[path],
+            tuple(own),
+            not path[-1].startswith(_COMMON),
+            any("_LATE_" in part for piece in own for part in piece.place if _exported((part,))),
+        )
+        for path, own in owned.items()
+    ]
+    left_out = [*_unusable(nobodys, owned)]
+    return sorted(made, key=lambda bundle: bundle.name), left_out
+
+
+def _entries(folder: Path, apart_from: Path | None) -> list[Piece]:
     if not (folder.is_dir() or folder.is_file()):
         wanted = "name the one that your students' files are in"
         raise ClassFolderError(f"there is no folder {folder}; {wanted}")
@@ -60,16 +139,7 @@ def handed_in(folder: Path, apart_from: Path | None = None) -> HandedIn:
     if apart_from is not None:
         passed = apart_from.resolve()
         entries = [piece for piece in entries if folder.joinpath(*piece.place).resolve() != passed]
-    owned = _by_owner([piece for piece in entries if piece.work is not None])
-    names = _names(owned)
-    students, conflicts = [], []
-    for path, own in owned.items():
-        work, contradicting = _together(own)
-        students.append(StudentWork(names[path], work))
-        conflicts += contradicting
-    left_out = [*_unusable(entries, owned), *conflicts]
-    by_name = sorted(students, key=lambda student: student.name)
-    return HandedIn(tuple(by_name), tuple(sorted(left_out, key=lambda left: left.file)))
+    return entries
 
 
 def _by_owner(entries: Iterable[Piece]) -> dict[_Path, list[Piece]]:
@@ -84,11 +154,23 @@ def _by_owner(entries: Iterable[Piece]) -> dict[_Path, list[Piece]]:
 
 
 def _path(place: _Path) -> _Path:
-    """The folders, zips and file that name a student, without endings: the first ones at least."""
+    """The folders, zips and file that name a student, without endings: the first ones at least.
+
+    Of what a system for courses has named, name and number.
+    """
+    if match := _exported(place):
+        return match["name"], match["id"]
     stems = [*_stems(place)]
-    while len(stems) > 1 and stems[-1].startswith(_COMMON):
+    while len(stems) > 1 and (stems[-1].startswith(_COMMON) or _LAB.fullmatch(place[-1])):
         stems.pop()
+        place = place[:-1]
     return tuple(stems)
+
+
+def _exported(place: _Path) -> re.Match[str] | None:
+    """The name that a system for courses has given to a file or to a folder around it."""
+    matches = (pattern.fullmatch(part) for part in place for pattern in _EXPORTED)
+    return next((match for match in matches if match), None)
 
 
 def _names(owned: Iterable[_Path]) -> dict[_Path, str]:
@@ -98,7 +180,7 @@ def _names(owned: Iterable[_Path]) -> dict[_Path, str]:
     return {p: p[0] if firsts.count(p[0]) == 1 else "/".join(p) for p in paths}
 
 
-def _together(own: Sequence[Piece]) -> tuple[Work, list[LeftOut]]:
+def together(own: Sequence[Piece]) -> tuple[Work, list[LeftOut]]:
     """One work out of several, as of a student on two machines. The fuller one says what counts."""
     whole, contradicting = Work(), []
     works = ((piece.place, piece.work) for piece in own if piece.work is not None)
@@ -125,11 +207,14 @@ def _fullness(work: Work) -> int:
 
 
 def _both(one: dict[str, ExerciseWork], other: dict[str, ExerciseWork]) -> dict[str, ExerciseWork]:
-    """Of each exercise the one with more attempts, and the best points of both."""
+    """Of each exercise the one with more attempts, the best points of both, and what only the
+    other one has tried.
+    """
     entries = dict(one)
     for id, exercise in other.items():
-        more = max(entries.get(id, exercise), exercise, key=lambda e: e.attempts)
-        entries[id] = replace(more, best=max(entries.get(id, exercise).best, exercise.best))
+        more, less = sorted((entries.get(id, exercise), exercise), key=lambda e: -e.attempts)
+        tries = (*more.tries, *(tried for tried in less.tries if tried not in more.tries))
+        entries[id] = replace(more, best=max(more.best, less.best), tries=tries)
     return entries
 
 
@@ -149,12 +234,14 @@ def _unusable(entries: Sequence[Piece], owners: Iterable[_Path]) -> Iterator[Lef
             yield LeftOut(_shown(piece.place), piece.why)
         elif piece.work is None and not (folder in reported or inside or stems in above):
             reported.add(folder)
-            yield LeftOut(_shown(folder), f"there is no {FILE} in it")
+            yield LeftOut(_shown(folder), NO_FILE)
 
 
 def _stems(place: _Path) -> _Path:
     paths = ((name, PurePosixPath(name)) for name in place)
-    return tuple(p.stem if p.suffix.lower() in (".zip", ".json") else name for name, p in paths)
+    return tuple(
+        p.stem if p.suffix.lower() in (".zip", ".json", *RUNS) else name for name, p in paths
+    )
 
 
 def _shown(place: _Path) -> str:

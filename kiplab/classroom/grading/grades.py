@@ -1,0 +1,219 @@
+"""The grades of a class: `kiplab.grade`, its tables, its text, its page."""
+
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
+from pathlib import Path
+from textwrap import wrap
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from ...pages import page_files
+from ...rows.columns import plural
+from ..class_file import class_from, text_of
+from ..exercise_table import EXERCISES, Exercise
+from ..exercises.check_result import LINE
+from ..together.class_work import harmless_csv, written_as
+from ..together.handed_in import NO_FILE, Bundle, ClassFolderError, LeftOut, bundles
+from ..work_on_disk import Work
+from .alike import alike
+from .graded import EMPTY, STOPPED, GradedExercise, Grader, Submission
+from .grades_page import grades_page
+
+SUFFIXES = (".csv", ".html", ".json", ".txt")
+HEADS = (
+    *("student", "file", "status", "lab", "exercise", "first", "best", "of", "attempts"),
+    *("minutes", "date", "late", "answer", "rubric", "remarks"),
+)
+"""The columns of the long table: a row for each student and question."""
+GradeRow = tuple[Any, ...]
+
+
+class Grades:
+    """The `submissions` of a class, graded, by name. Nothing of it changes.
+
+    `labs` are those that count. `left_out` is what is nobody's. `wide` makes one row a student in
+    a .csv. `stopped` says that there was no time to grade them all.
+    """
+
+    def __init__(
+        self,
+        submissions: Sequence[Submission],
+        labs: Sequence[str],
+        left_out: Sequence[LeftOut] = (),
+        *,
+        wide: bool = False,
+        stopped: bool = False,
+    ) -> None:
+        self.labs, self.left_out = tuple(labs), tuple(left_out)
+        self.wide, self.stopped = wide, stopped
+        self.exercises = tuple(e for e in EXERCISES if e.check and e.lab in labs)
+        self.submissions = tuple(_summed(submission, self.exercises) for submission in submissions)
+
+    @property
+    def sentence(self) -> str:
+        """How many submissions, which labs, and how many rows are to be looked at."""
+        doubtful = plural(sum(bool(one.remarks) for one in self.submissions), "row")
+        labs = ", ".join(self.labs) or "none"
+        count = plural(len(self.submissions), "submission")
+        return f"{count}; labs that count: {labs}; {doubtful} with remarks."
+
+    def report(self) -> dict[str, Any]:
+        """Plain values: what `kiplab grade --json` prints.
+
+        | key | holds |
+        |---|---|
+        | submissions | {student, file, status, points, of, exercises, predictions, written,
+        remarks}, as `Submission` has them |
+        | labs | those that count |
+        | left_out | {file, why} of what is nobody's |
+        """
+        submissions = msgspec.to_builtins(self.submissions)
+        left_out = msgspec.to_builtins(self.left_out)
+        return {"submissions": submissions, "labs": [*self.labs], "left_out": left_out}
+
+    def text(self) -> str:
+        """For a terminal: a line a student, and below it what there is to know."""
+        width = min(max([7, *(len(one.student) for one in self.submissions)]), 40)
+        lines = [*wrap(self.sentence, LINE), "", f"{'student':<{width}}  {'points':>9}  status"]
+        for one in self.submissions:
+            points = f"{one.points}/{one.of}"
+            lines.append(f"{one.student:<{width}}  {points:>9}  {one.status}")
+            for remark in one.remarks:
+                lines += wrap(remark, LINE, initial_indent="    ", subsequent_indent="      ")
+        return "\n".join(lines) + "\n"
+
+    def to_html(self, *, theme: str = page_files.AUTO) -> str:
+        """A page of its own: points by student and exercise, remarks, texts beside their rubrics.
+
+        Raises ValueError for a theme that there is none of.
+        """
+        return grades_page(self.sentence, self.submissions, self.exercises, theme)
+
+    def write(self, path: str | os.PathLike[str], *, theme: str = page_files.AUTO) -> Path:
+        """Write it to a file ending in one of SUFFIXES, and return the path.
+
+        Raises ExportError for another ending, OSError for a path that cannot be written, and
+        ValueError for a theme that there is none of.
+        """
+        wide = ("student", "status", "points", "of", *(e.id for e in self.exercises), "remarks")
+        rows = (wide, self._wide()) if self.wide else (HEADS, self._long())
+        return written_as(
+            path,
+            {
+                ".csv": lambda: harmless_csv(*rows),
+                ".html": lambda: self.to_html(theme=theme),
+                ".json": lambda: f"{msgspec.json.encode(self.report()).decode()}\n",
+                ".txt": self.text,
+            },
+        )
+
+    def _long(self) -> Iterator[GradeRow]:
+        """As HEADS says; a row for what could not be graded. Remarks are in a student's first."""
+        for one in self.submissions:
+            remarks = "\n".join(one.remarks)
+            for row in _questions(one) or [("",) * 11]:
+                yield (one.student, one.file, one.status, *row, remarks)
+                remarks = ""
+
+    def _wide(self) -> Iterator[GradeRow]:
+        for one in self.submissions:
+            best = (entry.best for entry in one.exercises)
+            yield (one.student, one.status, one.points, one.of, *best, "\n".join(one.remarks))
+
+    def __repr__(self) -> str:
+        return self.text()
+
+
+def _summed(one: Submission, asked: Sequence[Exercise]) -> Submission:
+    """With an entry for all that counts, tried or not. Optional ones stand beside the sum."""
+    tried = {entry.id: entry for entry in one.exercises}
+    none = (GradedExercise(e.id, e.lab, e.points, e.optional) for e in asked)
+    listed = tuple(tried.get(entry.id, entry) for entry in none)
+    counted = [entry for entry in listed if not entry.optional]
+    points, of = sum(entry.best for entry in counted), sum(entry.of for entry in counted)
+    return replace(one, points=points, of=of, exercises=listed)
+
+
+def _questions(one: Submission) -> list[GradeRow]:
+    """HEADS from lab to rubric, for each question of a student's."""
+    rows: list[GradeRow] = [
+        (e.lab, e.id, e.first, e.best, e.of, e.attempts, e.minutes, e.date, "late" * e.late, "", "")
+        for e in one.exercises
+        if e.attempts
+    ]
+    for read in (*one.predictions, *one.written):
+        right = {None: read.rubric, True: "a prediction: right", False: "a prediction: wrong"}
+        of = read.of if read.right is None else ""
+        front = (read.lab, read.id, "", "", of, "", "", read.date, "")
+        rows.append((*front, read.answer, right[read.right]))
+    return sorted(rows, key=lambda row: str(row[0]))
+
+
+def grade(
+    folder: str | os.PathLike[str],
+    *,
+    labs: Sequence[str] = (),
+    of_class: str | None = None,
+    seconds: int = 60,
+    wide: bool = False,
+    apart_from: str | os.PathLike[str] | None = None,
+) -> Grades:
+    """The work of a class graded: student by exercise, each answer judged again.
+
+    Files are found as `class_work` finds them, or as a course system names them. A notebook without
+    a work file, and a play, run in a process of their own, with limits. `labs` are the numbers of
+    those that count; else those of the class, or those from which there is any answer. `of_class`
+    is its class.toml, by path or URL: answers after a deadline are marked. `seconds` of CPU are
+    each submission's. Ctrl-C ends it with what is graded so far.
+
+    Raises ClassFolderError, a ValueError, when there is no such folder or nothing to grade in it,
+    and ValueError for a lab that there is none of, or a wrong file of the class.
+    """
+    known = sorted({entry.lab for entry in EXERCISES})
+    if unknown := [lab for lab in labs if lab not in known]:
+        raise ValueError(f"there is no lab {unknown[0]!r}; there are {', '.join(known)}")
+    text = text_of(of_class) if of_class else ""
+    taken = class_from(text, str(of_class)) if of_class else None
+    grader = Grader(taken, text, seconds)
+    found, left_out = bundles(Path(folder), None if apart_from is None else Path(apart_from))
+    empty = [Submission(left.file, left.file, EMPTY) for left in left_out if left.why == NO_FILE]
+    if not (found or empty):
+        wanted = "put each student's kiplab-work.zip there, or what your course system exports"
+        raise ClassFolderError(f"there is nothing to grade in {folder}; {wanted}")
+    graded = _all_graded(found, grader)
+    remarks = alike([row.student for row, _ in graded], [work for _, work in graded])
+    looked = [
+        replace(row, remarks=(*row.remarks, *remarks.get(at, ())))
+        for at, (row, _) in enumerate(graded)
+    ]
+    rows = sorted([*looked, *empty], key=lambda row: row.student.casefold())
+    tried = {entry.lab for row in rows for entry in row.exercises}
+    tried |= {entry.lab for row in rows for entry in row.predictions}
+    others = [left for left in left_out if left.why != NO_FILE]
+    counted = sorted({*labs} or {*(taken.labs if taken else ())} or tried)
+    return Grades(rows, counted, others, wide=wide, stopped=grader.stop.is_set())
+
+
+def _all_graded(found: Sequence[Bundle], grader: Grader) -> list[tuple[Submission, Work]]:
+    """As many at a time as there are processors. Ctrl-C stops those that run, and the rest."""
+
+    def row_of(bundle: Bundle) -> tuple[Submission, Work]:
+        row, stopped = Submission(bundle.name, bundle.file, STOPPED), grader.stop.is_set()
+        try:
+            if not stopped:
+                return grader(bundle)
+        except OSError as problem:  # a full disk is no reason to lose the other rows
+            return replace(row, remarks=(f"it cannot be graded: {problem}",)), Work()
+        return replace(row, remarks=("grading was stopped before this one",)), Work()
+
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        rows = [pool.submit(row_of, bundle) for bundle in found]
+        with suppress(KeyboardInterrupt):
+            wait(rows)
+            return [row.result() for row in rows]
+        grader.stop.set()
+    return [row.result() for row in rows]
