@@ -60,6 +60,10 @@ COMMANDS: dict[str, list[tuple[list[str], str]]] = {
         (["class", str(CLASS)], ""),
         *((["class", str(CLASS), "-o", f"c{s}"], "") for s in class_command.SUFFIXES),
     ],
+    "assignment": [
+        (["assignment", grader, str(ROOT / "labs" / "04-kafka-14139.ipynb"), "-o", "course"], "")
+        for grader in ("otter", "nbgrader")
+    ],
     "fleet": [
         (["fleet", "run", "small", "-o", "kept"], "fleet"),
         (["fleet", "report", "kept"], "fleet"),
@@ -113,6 +117,7 @@ NAMES = {
     "kiplab.write": "{}('start/two-rules')",
     "kiplab.classroom.after": "{}('start/reading', 'a text')",
     "kiplab.classroom.explain": "{}('start/slow-request')",
+    "kiplab.classroom.points": "{}('epochs/fences', 'BLPL')",
     "kiplab.classroom.say": "{}('a text')",
     "kiplab.classroom.what_if": "{}('A')",
     "kiplab.fleet.answer_in": "{}('kept')",

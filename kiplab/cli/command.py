@@ -12,6 +12,7 @@ from ..plays.play_errors import PlayError
 from ..protocol.features import UnknownFeatureError
 from . import common_options as common
 from . import search_commands as search
+from .assignment_command import add_assignment_options, run_assignment
 from .class_command import add_class_options, run_class
 from .fleet_command import add_fleet_options
 from .real_command import add_real_options, run_real
@@ -124,6 +125,7 @@ def _doctor(options: argparse.Namespace) -> int:
 
 
 _SHORTEST = "find the shortest play that still breaks"
+_ASSIGNMENT = "make a lab for otter-grader or nbgrader"
 _FLEET = "Estimate how often each event happens in a whole fleet, under every set of KIPs."
 
 
@@ -168,6 +170,7 @@ _COMMANDS: tuple[tuple[Any, ...], ...] = (
     ("matrix", "search every subset of some guards", search.run_matrix, _PLAY, search.add_matrix),
     ("minimise", _SHORTEST, search.run_minimise, _PLAY, search.add_minimise),
     ("class", "count what the students of a class answered", run_class, add_class_options),
+    ("assignment", _ASSIGNMENT, run_assignment, add_assignment_options),
     ("real", "let a real Kafka decide in a play", run_real, add_real_options),
     ("fleet", "how often, in a whole fleet", None, add_fleet_options),
     ("site", "put the labs into a folder that needs no server", run_site, add_site_options),
