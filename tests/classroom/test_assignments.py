@@ -78,7 +78,7 @@ def test_a_master_nests_its_blocks_and_its_tests_are_worth_the_points(
             tests.append((begun[-1]["name"], test["points"], test["hidden"]))
     assert within == []
     asked = {one["name"]: one["points"] for one in begun}
-    assert asked == {one.name: one.points for one in lab.asked.values()}
+    assert asked == {one.name: one.points for one in lab.questions.values()}
     for name in (one["name"] for one in begun if "manual" not in one):
         own = [(points, hidden) for of, points, hidden in tests if of == name]
         assert own == [(0, False), *[(1, True)] * asked[name]]

@@ -14,7 +14,7 @@ import msgspec
 from ...machine import LackingError
 from ..exercise_table import WRITTEN, UnfitError, exercise
 
-Cell = dict[str, Any]
+NotebookCell = dict[str, Any]
 """A cell of a notebook, as JSON."""
 NEED_A_MACHINE = ("spark", "zookeeper")
 """The ids of cells that start a JVM: a grader passes them over."""
@@ -68,23 +68,23 @@ class GradedLab(msgspec.Struct, frozen=True):
 
     name: str
     notebook: dict[str, Any]
-    asked: dict[str, Answered | Marked]
+    questions: dict[str, Answered | Marked]
     pages: tuple[Path, ...]
 
     def all_of(self, kind: type) -> list[Any]:
         """What is Answered, or what is Marked, in order."""
-        return [asked for asked in self.asked.values() if isinstance(asked, kind)]
+        return [one for one in self.questions.values() if isinstance(one, kind)]
 
-    def cells(self) -> Iterator[tuple[Cell, Answered | Marked | None]]:
+    def cells(self) -> Iterator[tuple[NotebookCell, Answered | Marked | None]]:
         """Each cell with what it asks. The second one says what counts."""
         first, *others = self.notebook["cells"]
         yield first, None
         yield new_cell("markdown", "for-a-grade", FOR_A_GRADE), None
         for cell in others:
             passed = PASSED_OVER if cell["id"] in NEED_A_MACHINE else {}
-            yield cell | {"metadata": cell["metadata"] | passed}, self.asked.get(cell["id"])
+            yield cell | {"metadata": cell["metadata"] | passed}, self.questions.get(cell["id"])
 
-    def write(self, folder: Path, cells: Iterable[Cell]) -> Path:
+    def write(self, folder: Path, cells: Iterable[NotebookCell]) -> Path:
         """Write the notebook with these cells, and its pages, into a folder; returns its path."""
         folder.mkdir(parents=True, exist_ok=True)
         for page in self.pages:
@@ -106,7 +106,7 @@ def points(id: str, answer: object) -> int:
     return checked.points
 
 
-def new_cell(kind: str, id: str, source: str, **metadata: Any) -> Cell:
+def new_cell(kind: str, id: str, source: str, **metadata: Any) -> NotebookCell:
     """A cell that has not run: ``"code"``, ``"markdown"`` or ``"raw"``."""
     lines = source.splitlines(keepends=True)
     made = {"cell_type": kind, "id": id, "metadata": metadata, "source": lines}

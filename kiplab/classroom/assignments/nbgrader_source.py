@@ -8,7 +8,7 @@ which nbgrader reads as partial credit.
 from collections.abc import Iterator
 from pathlib import Path
 
-from .graded_lab import Answered, Cell, GradedLab, Marked, new_cell
+from .graded_lab import Answered, GradedLab, Marked, NotebookCell, new_cell
 
 CONFIG = '''"""How nbgrader makes and runs labs of kiplab."""
 
@@ -48,7 +48,7 @@ def write_source(lab: GradedLab, folder: Path) -> Path:
     return source
 
 
-def _cells(lab: GradedLab) -> Iterator[Cell]:
+def _cells(lab: GradedLab) -> Iterator[NotebookCell]:
     for cell, asked in lab.cells():
         id = cell["id"]
         if isinstance(asked, Answered):

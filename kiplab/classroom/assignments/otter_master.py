@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ... import __version__
-from .graded_lab import Answered, Cell, GradedLab, Marked, new_cell
+from .graded_lab import Answered, GradedLab, Marked, NotebookCell, new_cell
 
 _CONFIG = """# ASSIGNMENT CONFIG
 name: {lab.name}
@@ -39,7 +39,7 @@ def write_master(lab: GradedLab, folder: Path) -> Path:
     return lab.write(folder / lab.name, _cells(lab))
 
 
-def _cells(lab: GradedLab) -> Iterator[Cell]:
+def _cells(lab: GradedLab) -> Iterator[NotebookCell]:
     files = ", ".join(page.name for page in lab.pages)
     config = _CONFIG.format(lab=lab, version=__version__, files=files)
     yield new_cell("raw", "assignment-config", config)
@@ -52,7 +52,7 @@ def _cells(lab: GradedLab) -> Iterator[Cell]:
             yield from _written(cell["id"], asked)
 
 
-def _question(cell: Cell, asked: Answered) -> Iterator[Cell]:
+def _question(cell: NotebookCell, asked: Answered) -> Iterator[NotebookCell]:
     id, tests = cell["id"], []
     for least in range(asked.points + 1):
         worth, hidden = (1, "true") if least else (0, "false")
@@ -63,14 +63,16 @@ def _question(cell: Cell, asked: Answered) -> Iterator[Cell]:
     yield from _block(id, "QUESTION", parts, f"\nname: {asked.name}\npoints: {asked.points}")
 
 
-def _written(id: str, asked: Marked) -> Iterator[Cell]:
+def _written(id: str, asked: Marked) -> Iterator[NotebookCell]:
     words = new_cell("markdown", f"{id}-words", f"**Your answer:** {asked.question}")
     rubric = new_cell("markdown", f"{id}-rubric", asked.rubric)
     config = f"\nname: {asked.name}\nmanual: true\npoints: {asked.points}"
     yield from _block(id, "QUESTION", [words, *_block(id, "SOLUTION", [rubric])], config)
 
 
-def _block(id: str, what: str, cells: list[Cell], config: str = "") -> Iterator[Cell]:
+def _block(
+    id: str, what: str, cells: list[NotebookCell], config: str = ""
+) -> Iterator[NotebookCell]:
     """Cells between those that say to otter what they are."""
     yield new_cell("raw", f"{id}-{what.lower()}", f"# BEGIN {what}{config}")
     yield from cells
