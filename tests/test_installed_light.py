@@ -61,6 +61,10 @@ COMMANDS: dict[str, list[tuple[list[str], str]]] = {
     ],
     "solutions": [(["solutions", "code", "Ada", "04"], "")],
     "handout": [(["handout", str(CLASS.with_name("class.toml")), "-o", "handed-out"], "")],
+    "assignment": [
+        (["assignment", grader, str(ROOT / "labs" / "04-kafka-14139.ipynb"), "-o", "course"], "")
+        for grader in ("otter", "nbgrader")
+    ],
     "fleet": [
         (["fleet", "run", "small", "-o", "kept"], "fleet"),
         (["fleet", "report", "kept"], "fleet"),
@@ -115,6 +119,7 @@ NAMES = {
     "kiplab.write": "{}('start/two-rules')",
     "kiplab.classroom.after": "{}('start/reading', 'a text')",
     "kiplab.classroom.explain": "{}('start/slow-request')",
+    "kiplab.classroom.points": "{}('epochs/fences', 'BLPL')",
     "kiplab.classroom.say": "{}('a text')",
     "kiplab.classroom.what_if": "{}('A')",
     "kiplab.fleet.answer_in": "{}('kept')",

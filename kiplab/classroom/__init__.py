@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from ..extras import homes_of, loaded
 
 if TYPE_CHECKING:
+    from .assignments.graded_lab import points as points
     from .exercise_table import ALL_WHAT_IFS as ALL_WHAT_IFS
     from .exercises.believed_incarnations import answers_in_words as answers_in_words
     from .exercises.check_result import Checked as Checked

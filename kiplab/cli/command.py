@@ -14,6 +14,7 @@ from ..protocol.features import UnknownFeatureError
 from . import class_command as of_class
 from . import common_options as common
 from . import search_commands as search
+from .assignment_command import add_assignment_options, run_assignment
 from .fleet_command import add_fleet_options
 from .handout_command import add_handout_options, run_handout
 from .real_command import add_real_options, run_real
@@ -132,6 +133,7 @@ _CLASS = "count what the students of a class answered"
 _GRADE = "grade what the students of a class handed in"
 _SOLUTIONS = "give the right answers for the numbers of one student"
 _SHORTEST = "find the shortest play that still breaks"
+_ASSIGNMENT = "make a lab for otter-grader or nbgrader"
 _FLEET = "Estimate how often each event happens in a whole fleet, under every set of KIPs."
 
 
@@ -179,6 +181,7 @@ _COMMANDS: tuple[tuple[Any, ...], ...] = (
     ("class", _CLASS, of_class.run_class, of_class.add_class_options),
     ("grade", _GRADE, of_class.run_grade, of_class.add_grade_options),
     ("solutions", _SOLUTIONS, of_class.run_solutions, of_class.add_solutions_options),
+    ("assignment", _ASSIGNMENT, run_assignment, add_assignment_options),
     ("real", "let a real Kafka decide in a play", run_real, add_real_options),
     ("fleet", "how often, in a whole fleet", None, add_fleet_options),
     ("site", "put the labs into a folder that needs no server", run_site, add_site_options),

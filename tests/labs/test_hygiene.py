@@ -79,3 +79,17 @@ def test_it_asserts_nothing(notebook: dict[str, Any]) -> None:
     """An assert beside a question answers it. What a lab claims is a named test of tests/labs."""
     nodes = (node for source in cells(notebook, "code") for node in ast.walk(ast.parse(source)))
     assert not any(isinstance(node, ast.Assert) for node in nodes)
+
+
+def test_every_answer_has_a_variable_of_its_own_name(notebook: dict[str, Any]) -> None:
+    """So an answer stays when the next one is given, and a grader can ask for each."""
+    names = []
+    for source in cells(notebook, "code"):
+        for call in (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)):
+            if ast.unparse(call.func) == "kiplab.check":
+                id, answer = (ast.unparse(argument) for argument in call.args)
+                names.append("answer_" + id.strip("'").partition("/")[2].replace("-", "_"))
+                assert answer == names[-1]
+                assert source.startswith(f"{answer} = ")
+    assert names
+    assert len({*names}) == len(names)

@@ -1,0 +1,1 @@
+"""A lab for otter-grader and for nbgrader: what is asked, its right answer, its points."""
