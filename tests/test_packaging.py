@@ -38,8 +38,8 @@ LICENCES = {
     "Apache 2.0": {"kazoo"},
     "BSD": {
         "import-linter", "ipywidgets", "jupyter-repo2docker", "jupyterlab", "jupyterlite-core",
-        "msgspec", "nbclient", "nbformat", "numba", "numpy", "pandas", "pandas-stubs", "psutil",
-        "scipy", "sphinx", "traitlets",
+        "msgspec", "nbclient", "nbconvert", "nbformat", "numba", "numpy", "pandas", "pandas-stubs",
+        "psutil", "scipy", "sphinx", "traitlets",
     },
     "Apache-2.0 or BSD": {"packaging"},
     "MIT": {

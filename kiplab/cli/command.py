@@ -14,11 +14,11 @@ from ..protocol.features import UnknownFeatureError
 from . import class_command as of_class
 from . import common_options as common
 from . import search_commands as search
+from . import site_command as site
 from .assignment_command import add_assignment_options, run_assignment
 from .fleet_command import add_fleet_options
 from .handout_command import add_handout_options, run_handout
 from .real_command import add_real_options, run_real
-from .site_command import add_site_options, run_site
 from .timeline_command import add_timeline_options, run_timeline, split
 
 if TYPE_CHECKING:
@@ -184,7 +184,9 @@ _COMMANDS: tuple[tuple[Any, ...], ...] = (
     ("assignment", _ASSIGNMENT, run_assignment, add_assignment_options),
     ("real", "let a real Kafka decide in a play", run_real, add_real_options),
     ("fleet", "how often, in a whole fleet", None, add_fleet_options),
-    ("site", "put the labs into a folder that needs no server", run_site, add_site_options),
+    ("figures", "write pictures, slides and cards of labs", site.run_figures, site.add_figures),
+    ("gallery", "write a page of timelines to embed", site.run_gallery, site.add_gallery),
+    ("site", "put the labs into a folder that needs no server", site.run_site, site.add_site),
     ("doctor", "say what this machine has and lacks", _doctor),
 )
 """Name, help, what it runs (None where that has commands of its own), and what adds its options."""

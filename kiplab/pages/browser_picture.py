@@ -1,4 +1,4 @@
-"""A picture drawn by a browser, in a process of its own.
+"""Pictures drawn by a browser, in a process of its own.
 
 Under load, and after the file is written, the browser's driver logs errors of its own end: from its
 threads, and as late as the end of the process. In a separate process they stay unread; a real
@@ -22,8 +22,8 @@ from ..machine import LackingError
 
 SCALE = 2
 """Pixels of a PNG per pixel of the figure."""
-PATIENCE_S = 120
-"""A browser that dies at its start would be waited for without end."""
+PATIENCE_S, A_PICTURE_S = 120, 10
+"""A browser that dies at its start would be waited for without end; and for every picture."""
 WRITTEN = "written"
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 MACOS_CHROMIUM = (
@@ -79,35 +79,43 @@ def _playwright_chromium() -> str | None:
     return path if Path(path).is_file() else None
 
 
-def draw_in_browser(drawing: Json, size: tuple[int, int], path: Path) -> None:
-    """Write `path`, a .png or .svg of that many pixels across and down.
+def browser_order(
+    drawing: Json, size: tuple[int, int], path: Path, scale: float = SCALE
+) -> dict[str, Any]:
+    """Kaleido's order for a .png or .svg of that many pixels across and down, times `scale`."""
+    kind = path.suffix.lower().removeprefix(".")
+    opts = {"width": size[0], "height": size[1], "scale": 1 if kind == "svg" else scale}
+    return {"fig": drawing, "path": str(path.absolute()), "opts": {"format": kind, **opts}}
+
+
+def draw_in_browser(*orders: dict[str, Any]) -> None:
+    """Write every picture that a `browser_order` asks for, all of them by one browser.
 
     Raises as `require_browser`, ExportError for a picture that the browser does not draw, and
     OSError for a path that cannot be written.
     """
-    browser = require_browser()
-    kind = path.suffix.lower().removeprefix(".")
-    scale = 1 if kind == "svg" else SCALE
-    opts = {"format": kind, "width": size[0], "height": size[1], "scale": scale}
+    browser, paths = require_browser(), [Path(order["path"]) for order in orders]
+    for path in paths:
+        path.touch()  # a path that cannot be written is found before a browser is started
     # Without this, kaleido's page asks a server on the internet for MathJax.
-    kopts = {"path": browser, "mathjax": False}
-    path.touch()  # a path that cannot be written is found before a browser is started
-    outcome = _outcome_of([drawing, str(path.absolute()), opts, kopts])
+    outcome = _outcome_of([orders, {"path": browser, "mathjax": False}])
     if outcome != WRITTEN:
-        path.unlink(missing_ok=True)
+        for path in paths:
+            path.unlink(missing_ok=True)
         raise ExportError(
-            f"the browser {browser} could not draw {path.name} ({outcome})",
+            f"the browser {browser} could not draw {paths[0].name} ({outcome})",
             "write .svg or .html instead, or name another Chromium in BROWSER_PATH",
         )
 
 
-def _outcome_of(picture: list[Any]) -> str:
+def _outcome_of(pictures: list[Any]) -> str:
     """The last line that the process says: `WRITTEN`, or what went wrong.
 
-    `picture` is plotly's data and layout, the file, kaleido's options for the one and the other.
+    `pictures` are kaleido's orders, and its options.
     """
+    patience = PATIENCE_S + A_PICTURE_S * (len(pictures[0]) - 1)
     # Figures that kiplab did not make have numpy's arrays and numbers.
-    payload = msgspec.json.encode(picture, enc_hook=lambda value: value.tolist())
+    payload = msgspec.json.encode(pictures, enc_hook=lambda value: value.tolist())
     with subprocess.Popen(
         [sys.executable, "-m", __name__],
         stdin=subprocess.PIPE,
@@ -118,9 +126,9 @@ def _outcome_of(picture: list[Any]) -> str:
         start_new_session=True,
     ) as process:
         try:
-            output, _ = process.communicate(payload, PATIENCE_S)
+            output, _ = process.communicate(payload, patience)
         except subprocess.TimeoutExpired:
-            return f"it took longer than {PATIENCE_S} s"
+            return f"it took longer than {patience} s"
         finally:
             _end(process)
     lines = output.decode(errors="replace").splitlines()
@@ -137,13 +145,13 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def main() -> None:
-    """Draw the picture that comes in, and say one line."""
+    """Draw the pictures that come in, and say one line."""
     import kaleido
 
-    drawing, path, opts, kopts = msgspec.json.decode(sys.stdin.buffer.read())
+    pictures, kopts = msgspec.json.decode(sys.stdin.buffer.read())
     outcome = WRITTEN
     try:
-        kaleido.write_fig_sync(drawing, path=path, opts=opts, kopts=kopts)
+        kaleido.write_fig_from_object_sync(pictures, kopts=kopts, cancel_on_error=True)
     except Exception as problem:  # the browser's, the channel's, the page's: all mean "no picture"
         outcome = " ".join(str(problem).split()) or type(problem).__name__
     print(outcome, flush=True)

@@ -16,7 +16,7 @@ from ..rows.columns import EventRow, Rows
 from ..rows.comparison import comparisons, differences_text
 from ..rows.sentences import sentences, table_text
 from ..rows.view import ViewOptions
-from .browser_picture import ExportError, draw_in_browser, require_browser
+from .browser_picture import ExportError, browser_order, draw_in_browser, require_browser
 from .page import PageOrder, named, page, page_of, plotlyjs, runs_of
 from .page_files import AUTO
 from .player import size_of
@@ -102,7 +102,7 @@ def _svg(path: Path, order: PageOrder) -> None:
 
 def _image(path: Path, order: PageOrder) -> None:
     drawing = order.drawing(order.width)
-    draw_in_browser(drawing, size_of(drawing), path)
+    draw_in_browser(browser_order(drawing, size_of(drawing), path))
 
 
 def _json(path: Path, order: PageOrder) -> None:

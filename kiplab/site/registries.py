@@ -22,13 +22,20 @@ from ..machine.cache import cache_folder, keep
 
 PYODIDE = "314.0.7"
 """CPython 3.14 for a browser; the package of npm that is called pyodide."""
-_PYODIDE_SHA512 = (
-    "0YvXxEhfEdpLfb/XkM2BFAeMROq0iMUX2bzzH9pOttyMcWkwq+HbE5uyuGD82LN7y2q+SNvi/6V5JEsOlD2R1A=="
-)
+REVEAL = "5.2.1"
+"""The slides of a deck; the package of npm that is called reveal.js."""
+_SHA512 = {
+    f"pyodide@{PYODIDE}": "0YvXxEhfEdpLfb/XkM2BFAeMROq0iMUX2bzzH9pOttyMcWkwq+HbE5uyuGD82LN7"
+    "y2q+SNvi/6V5JEsOlD2R1A==",
+    f"reveal.js@{REVEAL}": "r7//6mIM5p34hFiDMvYfXgyjXqGRta+/psd9YtytsgRlrpRzFv4RbH76TXd2qD+7"
+    "ZPZEbpBDhdRhJaFgfQ7zNQ==",
+}
+"""By a package of npm and its version, the SHA-512 of its archive."""
 CORE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
 """The files of Pyodide that a page loads, whatever it imports."""
 LOCK = "pyodide-lock.json"
 """Pyodide's list of packages; its entry ``info`` says for which Python they are."""
+SLIDES = ("dist/reveal.js", "dist/reveal.css", "LICENSE")
 _PINS = Path(__file__).with_name("wheels.txt")
 _TARGET = (
     *("--implementation", "cp", "--python-version", "3.14", "--abi", "cp314", "--abi", "none"),
@@ -45,11 +52,21 @@ class MissingPieceError(LackingError):
 
 def pinned_core() -> dict[str, bytes]:
     """The files CORE of Pyodide, and LOCK. Raises MissingPieceError."""
-    archive = _kept_in() / f"pyodide-{PYODIDE}.tgz"
-    if not archive.is_file() or _sha512(archive) != _PYODIDE_SHA512:
-        _pack(archive)
+    return _files_of(f"pyodide@{PYODIDE}", (*CORE, LOCK))
+
+
+def pinned_reveal() -> dict[str, bytes]:
+    """The files SLIDES of reveal.js. Raises MissingPieceError."""
+    return _files_of(f"reveal.js@{REVEAL}", SLIDES)
+
+
+def _files_of(package: str, names: Sequence[str]) -> dict[str, bytes]:
+    """Files of a pinned package of npm, by their names in it."""
+    archive = _kept_in() / f"{package.replace('@', '-')}.tgz"
+    if not archive.is_file() or _sha512(archive) != _SHA512[package]:
+        _pack(package, archive)
     with tarfile.open(archive) as tar:
-        members = {name: tar.extractfile(f"package/{name}") for name in (*CORE, LOCK)}
+        members = {name: tar.extractfile(f"package/{name}") for name in names}
         return {name: member.read() for name, member in members.items() if member is not None}
 
 
@@ -74,15 +91,14 @@ def _by_sha256(folder: Path) -> dict[str, Path]:
     return {hashlib.sha256(wheel.read_bytes()).hexdigest(): wheel for wheel in wheels}
 
 
-def _pack(archive: Path) -> None:
-    """Put npm's package of Pyodide there."""
+def _pack(package: str, archive: Path) -> None:
+    """Put a pinned package of npm there."""
     with tempfile.TemporaryDirectory() as scratch:
-        package = f"pyodide@{PYODIDE}"
         ask(tool("npm"), "pack", package, "--silent", "--pack-destination", scratch)
         came = Path(scratch, archive.name)
-        if (digest := _sha512(came)) != _PYODIDE_SHA512:
+        if (digest := _sha512(came)) != _SHA512[package]:
             raise MissingPieceError(
-                f"npm's {package} has the SHA-512 {digest}, not the pinned {_PYODIDE_SHA512}.",
+                f"npm's {package} has the SHA-512 {digest}, not the pinned {_SHA512[package]}.",
                 "Ask a registry that has it as it was published.",
             )
         keep(archive, came.read_bytes())

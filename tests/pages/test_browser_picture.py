@@ -13,27 +13,28 @@ LOUD = """
 import logging, pathlib, sys, threading
 logging.getLogger("asyncio").error("Task exception was never retrieved")
 
-def write_fig_sync(fig, path, opts, kopts):
-    assert fig["layout"]["width"] == opts["width"]
-    pathlib.Path(path).write_bytes(b"PNG")
+def write_fig_from_object_sync(orders, kopts, cancel_on_error):
+    for order in orders:
+        assert order["fig"]["layout"]["width"] == order["opts"]["width"]
+        pathlib.Path(order["path"]).write_bytes(b"PNG")
     late = threading.Thread(target=lambda: 1 / 0)
     late.start(); late.join()
     print("noise", end="\\n")
 """
 FAILING = """
-def write_fig_sync(fig, path, opts, kopts):
+def write_fig_from_object_sync(orders, kopts, cancel_on_error):
     raise RuntimeError("the page\\ndid not load")
 """
 DYING = """
 import os
 
-def write_fig_sync(fig, path, opts, kopts):
+def write_fig_from_object_sync(orders, kopts, cancel_on_error):
     os._exit(7)
 """
 HANGING = """
 import threading
 
-def write_fig_sync(fig, path, opts, kopts):
+def write_fig_from_object_sync(orders, kopts, cancel_on_error):
     threading.Event().wait()
 """
 

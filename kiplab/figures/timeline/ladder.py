@@ -175,10 +175,10 @@ def draw_rung(panel: Panel, differs: int) -> None:
     canvas, rows, lanes = panel.canvas, panel.rows, panel.lanes
     strips.draw_grid(panel)
     sheets.draw_folds(panel)
-    if 0 <= differs < rows.meta.end:  # behind everything, with ◆ at its head
-        ends, top = (lanes.top - 3, lanes.bottom + 4), lanes.top - 9
+    if 0 <= differs < rows.meta.end:  # behind everything, with ◆ at its foot: words are above it
+        ends, foot = (lanes.top - 3, lanes.bottom + 1), lanes.bottom + 6
         canvas.line(differs, ends[0], differs, ends[1], canvas.theme.dot, width=1.5, dash="dot")
-        canvas.text(differs, top, "◆", anchor="center", size=canvas.sizes.text)
+        canvas.text(differs, foot, "◆", anchor="center", size=canvas.sizes.text)
     strips.draw_strips(panel)
     broker_lanes.draw_brokers(panel)
     lane_marks.draw_glyphs(panel)
