@@ -2,6 +2,7 @@
 
 import doctest
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,12 +14,13 @@ from pathlib import Path
 import pytest
 
 import kiplab
-from kiplab.cli.command import _COMMANDS
+from kiplab.cli.command import _COMMANDS, _parser
+from kiplab.cli.timeline_command import split
 from tests.made_pages import ROOT
 
 DOCS = ROOT / "assets" / "docs"
 STORIES = [DOCS / f"{name}.md" for name in ("engine", "fidelity", "statistics")]
-NAMING = [*STORIES, ROOT / "README.md"]
+NAMING = [*STORIES, ROOT / "README.md", ROOT / "labs" / "instructor" / "README.md"]
 WRITTEN = sorted(
     path
     for pattern in ("*.md", "assets/docs/*.md", "labs/**/*.md", "kiplab/**/README.md")
@@ -70,12 +72,12 @@ def test_every_file_that_a_page_names_is_there(file: Path) -> None:
     assert [path for path in named if not (ROOT / path).exists()] == []
 
 
-@pytest.mark.parametrize("file", NAMING, ids=lambda file: file.name)
+@pytest.mark.parametrize("file", NAMING, ids=lambda file: str(file.relative_to(ROOT)))
 def test_every_command_that_a_page_names_is_one(file: Path) -> None:
-    named = set(
-        re.findall(r"^\$ kiplab (\w+)|`kiplab (\w+)", file.read_text("utf-8"), re.MULTILINE)
-    )
-    assert {word for pair in named for word in pair if word} <= {name for name, *_ in _COMMANDS}
+    text = file.read_text("utf-8")
+    for line in re.findall(r"^\$ kiplab (.*?)(?: >.*)?$", text, re.MULTILINE):
+        _parser().parse_args(split(shlex.split(line, comments=True))[0])
+    assert {*re.findall(r"`kiplab (\w+)", text)} <= {name for name, *_ in _COMMANDS}
 
 
 def public_members() -> Iterator[str]:
