@@ -28,7 +28,8 @@ import kiplab  # noqa: E402
 from kiplab.cli import command  # noqa: E402
 from kiplab.extras import homes_of  # noqa: E402
 
-project, author, release = "kiplab", "The kiplab authors", kiplab.__version__
+project, author = "kiplab", "The kiplab authors"
+release = version = kiplab.__version__
 project_copyright = "The kiplab authors; code Apache-2.0, labs CC BY 4.0"
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
 html_theme, html_title = "furo", f"kiplab {release}"
