@@ -27,7 +27,8 @@ REVEAL = "reveal.js"
 """The folder beside the decks that they load."""
 _NOT_SAID = re.compile(
     r"^(\*About \d+ minutes|\*\*The run button|No Java|You need neither|\*\*Your turn"
-    r"|\[[A-Z]\] \*\*If you ).*\n?| ?\(In words: `[^`]+`\.?\)| [A-Z][^.*\n]*:\Z",
+    r"|\[[A-Z]\] \*\*If you ).*\n?| ?\(In words: `[^`]+`\.?\)| [A-Z][^.*\n]*:\Z"
+    r"| ?\[[^]]+\?\]\([^)]+\)| (?:Answer from|Press|The dotted line|◆ marks)[^.|\n]*\.?",
     re.MULTILINE,
 )
 """What only a reader of the notebook needs, and a sentence that leads on to its next cell."""
@@ -82,7 +83,7 @@ def slides(cells: Cells, lacks: list[Exception]) -> Iterator[tuple[str, str]]:
             heads = titles([run.rows() for run in shown.runs]) if shown.runs[1:] else [""]
             each = [run.timeline() for run in shown.runs] if shown.runs[1:] else [shown]
             for head, picture in zip(heads, each, strict=True):
-                yield cell.slide, _pictured(": ".join(filter(None, [cell.heading, head])), picture)
+                yield cell.slide, _pictured(" · ".join(filter(None, [cell.heading, head])), picture)
             continue
         said = _asked(shown) if isinstance(shown, Exercise) else _NOT_SAID.sub("", shown)
         has_own = cell.slide == "-" or cell.source.startswith("#")
