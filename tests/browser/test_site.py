@@ -10,6 +10,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -21,6 +22,10 @@ from playwright.sync_api import expect
 
 import kiplab
 from kiplab.classroom import work_on_disk
+from kiplab.classroom.class_file import VARIABLE
+from kiplab.classroom.exercise_table import exercise
+from kiplab.classroom.forms.own_name import ASKED
+from kiplab.cli.command import main
 from kiplab.cli.jupyter_settings import LAB_SETTINGS
 from kiplab.site.lite_folder import build_site
 from tests.browser import lab_page
@@ -123,23 +128,26 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> str:
     return built
 
 
+@contextmanager
+def served(folder: str) -> Iterator[str]:
+    """The address of a lab in a folder, at any place of a web server."""
+    handler = partial(StaticFolder, directory=folder)
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        # Behind a "#" nobody reads the word that makes a server forget what was open.
+        yield f"http://127.0.0.1:{server.server_port}{PREFIX}/lab/index.html?path={LAB}#"
+        server.shutdown()
+
+
 @pytest.fixture(scope="module")
 def student(site: str) -> Iterator[Visitor]:
-    """A visitor of the site, at any place of a web server."""
-    handler = partial(StaticFolder, directory=site)
-    with (
-        ThreadingHTTPServer(("127.0.0.1", 0), handler) as server,
-        pytest.MonkeyPatch.context() as m,
-    ):
+    """A visitor of the site."""
+    with served(site) as address, pytest.MonkeyPatch.context() as m:
         m.setattr(lab_page, "TIMEOUT_MS", PATIENCE_MS)
         # No process could stand still, and its cell says what there is without Spark.
         m.setattr(lessons, "stand_still", lambda *_: None)
         m.setattr(lessons, "WITHOUT_SPARK", cells("04-kafka-14139", "code")["spark"])
-        Thread(target=server.serve_forever, daemon=True).start()
-        place = f"http://127.0.0.1:{server.server_port}{PREFIX}"
-        # Behind a "#" nobody reads the word that makes a server forget what was open.
-        yield Visitor(PageFolder(), f"{place}/lab/index.html?path={LAB}#")
-        server.shutdown()
+        yield Visitor(PageFolder(), address)
 
 
 @pytest.fixture(scope="module")
@@ -158,19 +166,23 @@ def walk(request: pytest.FixtureRequest) -> lessons.Walk:
     return found
 
 
+def untimed(kept: dict[str, Any]) -> dict[str, Any]:
+    return {field: value for field, value in kept.items() if field != "at"}
+
+
 def test_its_work_is_that_of_a_server(
     lesson: Lesson, student: Visitor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same answers, given to kiplab on this machine; what was answered again is left out."""
     here = tmp_path / "kiplab-work.json"
     monkeypatch.setenv("KIPLAB_WORK", str(here))
-    in_the_page = json.loads((student.folder / here.name).read_text())
+    in_the_page = json.loads((student.folder / here.name).read_text(), object_hook=untimed)
     for id, answer in in_the_page["predictions"].items():
         work_on_disk.lock(id, answer)
     source = cells(lesson.name, "code")
     for id in exercises(lesson.name):
         exec(answered(source[id]), {"kiplab": kiplab})
-    works = json.loads(here.read_text()), in_the_page
+    works = json.loads(here.read_text(), object_hook=untimed), in_the_page
     once = [id for id, kept in in_the_page["exercises"].items() if kept["attempts"] == 1]
     server, page = ([work["exercises"][id] for id in once] for work in works)
     assert server == page != []
@@ -218,3 +230,31 @@ def test_the_other_labs_run(name: str, student: Visitor, browser: Browser) -> No
         lesson.answer_exercises()
     assert (lesson.outside, lesson.complaints) == ([], [])
     lesson.page.close()
+
+
+def test_a_class_answers_in_its_own_site_and_is_graded_here(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page, reading = str(ROOT / "tests/classroom/class.toml"), "start/reading"
+    monkeypatch.setenv(VARIABLE, "")
+    assert main(["site", "--class", page, "-o", str(tmp_path / "site")]) == 0
+    with served(str(tmp_path / "site")) as address:
+        lesson = Lesson(browser.new_page(viewport=WINDOW), ARTEFACTS, "00-start")
+        lesson.open(address.replace(LAB, "00-start.ipynb"))
+        lesson.run("setup")
+        form = lesson.cell("setup")
+        expect(form).to_contain_text("Distributed systems · deadline")
+        form.get_by_label(ASKED).fill("Ada Example")
+        form.get_by_role("button", name="Keep").click()
+        expect(form).to_contain_text("Your exercises have numbers of their own now")
+        own = exercise(reading, work_on_disk.seed_of("blue-heron", "Ada Example")).solution
+        lesson.rewrite("answers", f"print(kiplab.check({reading!r}, {own!r}))")
+        lesson.run("answers", "my-work")
+        expect(lesson.cell("answers")).to_contain_text("These numbers are yours")
+        with lesson.page.expect_download() as found:
+            lesson.cell("my-work").locator(".kiplab-live a[download]").click()
+        found.value.save_as(tmp_path / "in" / "kiplab-work.zip")
+        assert (lesson.outside, lesson.complaints) == ([], [])
+        lesson.page.close()
+    (graded,) = kiplab.grade(tmp_path / "in", of_class=page).submissions
+    assert (graded.student, graded.points, graded.remarks) == ("Ada Example", 6, ())

@@ -443,6 +443,14 @@ def test_a_file_of_an_earlier_version_is_judged_as_any_other() -> None:
     assert [(e.attempts, e.date) for e in ada.exercises if e.attempts] == [(1, "")]
 
 
+def test_work_that_was_done_in_the_site_of_a_class_is_graded_by_its_own_numbers() -> None:
+    """As Chromium saved it, from a folder of `kiplab site --class`."""
+    room = Path(__file__).parent
+    (maria,) = kiplab.grade(room / "from_a_browser", of_class=str(room / "class.toml")).submissions
+    assert (maria.student, maria.points, maria.remarks) == ("Maria Muster", 6, ())
+    assert [(e.first, e.best, e.attempts) for e in maria.exercises if e.attempts] == [(1, 6, 2)]
+
+
 def test_of_a_zip_no_more_is_unpacked_than_a_class_can_have(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
