@@ -78,6 +78,9 @@ def test_the_folder_has_all_that_a_class_needs_and_no_notes_for_instructors(fold
         *(f"kiplab-labs/{name}" for name in LAB_FILES if name.endswith(".md")),
     }
     assert (folder / "class.toml").read_bytes() == FILE.read_bytes()
+    pages = "".join(page.read_text("utf-8") for page in (folder / "kiplab-labs").iterdir())
+    linked = {*re.findall(r"\]\((\d\d-[\w-]+\.ipynb)", pages)}
+    assert linked == {"00-start.ipynb", "04-kafka-14139.ipynb"}
     assert (folder / "requirements.txt").read_text() == "./kiplab-1.0.0-py3-none-any.whl[lab]\n"
 
 

@@ -6,7 +6,6 @@ open, once it is a repository: it has the notebooks, the page of the class and w
 
 import argparse
 import re
-import shutil
 from functools import partial
 from pathlib import Path
 from string import Template
@@ -22,6 +21,7 @@ from .labs_launcher import LabsError, shipped_labs
 NOTEBOOKS = "kiplab-labs"
 """Where the notebooks are in the folder: `kiplab lab` finds them there and goes on with them."""
 _PAGE = "handout.md"
+_LAB_LINK = re.compile(r"\[([^][\n]+)\]\((\d\d-[\w-]+\.ipynb)[^)]*\)")
 _AFTER_INSTALL = "#!/bin/bash\nexec python -m kiplab.cli.jupyter_settings\n"
 """What Binder does when everything is installed, and whoever makes the image of a hub."""
 _ADDRESSES = {"address": "Binder and JupyterHub", "hub": "JupyterHub", "site": "the site"}
@@ -71,6 +71,7 @@ def class_of(file: str) -> ClassFile:
 def copy_class_labs(page: ClassFile, folder: Path) -> list[str]:
     """Copy the labs of a class, and the pages that they link to; the names of its notebooks.
 
+    Of a link to another lab only the words are left.
     Raises CommandError where no labs are, OSError.
     """
     with bad_input(LabsError):
@@ -79,7 +80,9 @@ def copy_class_labs(page: ClassFile, folder: Path) -> list[str]:
     labs = [name for name in there if page.has(name.partition("-")[0])]
     folder.mkdir(parents=True, exist_ok=True)
     for path in (*map(shipped.joinpath, labs), *shipped.glob("*.md")):
-        shutil.copyfile(path, folder / path.name)
+        text = path.read_text(encoding="utf-8")
+        text = _LAB_LINK.sub(lambda link: link[0] if link[2] in labs else link[1], text)
+        (folder / path.name).write_bytes(text.encode())
     return labs
 
 
