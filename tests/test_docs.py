@@ -2,6 +2,7 @@
 
 import doctest
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,12 +14,14 @@ from pathlib import Path
 import pytest
 
 import kiplab
-from kiplab.cli.command import _COMMANDS
+from kiplab.cli.command import _COMMANDS, _parser
+from kiplab.cli.timeline_command import split
 from tests.made_pages import ROOT
 
 DOCS = ROOT / "assets" / "docs"
 STORIES = [DOCS / f"{name}.md" for name in ("engine", "fidelity", "statistics")]
-NAMING = [*STORIES, ROOT / "README.md"]
+LECTURERS = ROOT / "labs" / "instructor"
+NAMING = [*STORIES, ROOT / "README.md", LECTURERS / "README.md", LECTURERS / "class.md"]
 WRITTEN = sorted(
     path
     for pattern in ("*.md", "assets/docs/*.md", "labs/**/*.md", "kiplab/**/README.md")
@@ -70,12 +73,13 @@ def test_every_file_that_a_page_names_is_there(file: Path) -> None:
     assert [path for path in named if not (ROOT / path).exists()] == []
 
 
-@pytest.mark.parametrize("file", NAMING, ids=lambda file: file.name)
+@pytest.mark.parametrize("file", NAMING, ids=lambda file: str(file.relative_to(ROOT)))
 def test_every_command_that_a_page_names_is_one(file: Path) -> None:
-    named = set(
-        re.findall(r"^\$ kiplab (\w+)|`kiplab (\w+)", file.read_text("utf-8"), re.MULTILINE)
-    )
-    assert {word for pair in named for word in pair if word} <= {name for name, *_ in _COMMANDS}
+    text = file.read_text("utf-8")
+    assert {*re.findall(r"`kiplab (\w+)", text)} <= {name for name, *_ in _COMMANDS}
+    for line in re.findall(r"^\$ (?:\w+=\S+ )?kiplab ([^>\n]*)", text, re.MULTILINE):
+        words, _ = split(shlex.split(line, comments=True))
+        assert _parser().parse_args(words)
 
 
 def public_members() -> Iterator[str]:
