@@ -445,6 +445,8 @@ def test_a_file_of_an_earlier_version_is_judged_as_any_other() -> None:
     (ada,) = kiplab.grade(Path(__file__).with_name("handed_in")).submissions
     assert (ada.status, ada.points, ada.remarks) == ("graded", 3, ())
     assert [(e.attempts, e.date) for e in ada.exercises if e.attempts] == [(1, "")]
+    (of_another_lab,) = Grades([ada], ["11"]).submissions
+    assert (len(ada.predictions), of_another_lab.predictions) == (1, ())
 
 
 def test_of_a_zip_no_more_is_unpacked_than_a_class_can_have(
