@@ -20,7 +20,8 @@ from tests.made_pages import ROOT
 
 DOCS = ROOT / "assets" / "docs"
 STORIES = [DOCS / f"{name}.md" for name in ("engine", "fidelity", "statistics")]
-NAMING = [*STORIES, ROOT / "README.md", ROOT / "labs" / "instructor" / "README.md"]
+LECTURERS = ROOT / "labs" / "instructor"
+NAMING = [*STORIES, ROOT / "README.md", LECTURERS / "README.md", LECTURERS / "class.md"]
 WRITTEN = sorted(
     path
     for pattern in ("*.md", "assets/docs/*.md", "labs/**/*.md", "kiplab/**/README.md")
@@ -75,9 +76,10 @@ def test_every_file_that_a_page_names_is_there(file: Path) -> None:
 @pytest.mark.parametrize("file", NAMING, ids=lambda file: str(file.relative_to(ROOT)))
 def test_every_command_that_a_page_names_is_one(file: Path) -> None:
     text = file.read_text("utf-8")
-    for line in re.findall(r"^\$ kiplab (.*?)(?: >.*)?$", text, re.MULTILINE):
-        _parser().parse_args(split(shlex.split(line, comments=True))[0])
     assert {*re.findall(r"`kiplab (\w+)", text)} <= {name for name, *_ in _COMMANDS}
+    for line in re.findall(r"^\$ (?:\w+=\S+ )?kiplab ([^>\n]*)", text, re.MULTILINE):
+        words, _ = split(shlex.split(line, comments=True))
+        assert _parser().parse_args(words)
 
 
 def public_members() -> Iterator[str]:

@@ -42,6 +42,7 @@ def test_what_is_open(
     asked, sheet = kiplab.predict(PREDICTION), kiplab.AnswerSheet(EXERCISE)
     beside = asked.beside(kiplab.run("timeline-first"))
     run, why = after(PREDICTION, "the run"), explain(PREDICTION)
+    assert run._place != why._place, "one may open while the other is shut"
     assert [is_open(run), is_open(why), beside.cells] == [False, False, []]
     for_all = (mode, when) in (("after-deadline", "over"), ("opened by hand", "due"))
     assert is_open(explain(EXERCISE)) == for_all, "without an answer"

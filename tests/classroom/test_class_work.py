@@ -124,7 +124,7 @@ def test_a_wrong_first_attempt_without_a_known_idea_is_counted_as_such() -> None
     found = of_students(*works)
     asked = exercise(found, "epochs/fences")
     assert (asked.unexplained, asked.at_once, asked.misconceptions) == (2, 1, ())
-    said = "Wrong at first, with no known idea behind it: What gives it away? 2."
+    said = "Wrong at first, with no known idea behind it: What gives it away? (2)."
     assert said in found.text()
     assert said in found.to_html()
 

@@ -24,7 +24,7 @@ from kiplab.classroom.grading.limited_process import _environment, in_own_proces
 from kiplab.classroom.grading.process_limits import can_be_held
 from kiplab.classroom.together import class_folder
 from kiplab.classroom.together.class_folder import BYTES_MAX
-from kiplab.classroom.together.handed_in import ClassFolderError, bundles
+from kiplab.classroom.together.handed_in import ClassFolderError, bundles, handed_in
 from kiplab.classroom.work_on_disk import ANSWER_MAX, ExerciseWork, Try, Work, seed_of
 from kiplab.plays import library
 from kiplab.plays.play import format_play
@@ -354,6 +354,7 @@ def test_names_of_course_systems_are_the_students(tmp_path: Path) -> None:
     one = json.dumps(work(RIGHT))
     files: dict[str, str | bytes] = {
         "Anna Example_12_assignsubmission_file_/kiplab-work.json": one,
+        "Anna Example_12_assignsubmission_file_/04-kafka-14139.ipynb": notebook(),
         "Ben de Groot_13_assignsubmission_file_kiplab-work (1).json": one,
         "Teilnehmerin_14_assignsubmission_file_/04-kafka-14139.ipynb": notebook(),
         "Teilnehmerin_15_assignsubmission_file_/kiplab-work.json": one,
@@ -363,13 +364,16 @@ def test_names_of_course_systems_are_the_students(tmp_path: Path) -> None:
     found, left_out = bundles(put(tmp_path, files))
     names = {bundle.name: len(bundle.pieces) for bundle in found}
     assert names == {
-        "Anna Example": 1,
+        "Anna Example": 2,
         "Ben de Groot": 1,
         "Teilnehmerin/14": 1,
         "Teilnehmerin/15": 1,
         "smithbob": 2,
     }
     assert not left_out
+    assert "Anna Example_12_assignsubmission_file_" not in {
+        left.file for left in handed_in(tmp_path).left_out
+    }
 
 
 def test_a_name_in_the_file_counts_where_the_file_has_none(tmp_path: Path) -> None:
@@ -441,6 +445,8 @@ def test_a_file_of_an_earlier_version_is_judged_as_any_other() -> None:
     (ada,) = kiplab.grade(Path(__file__).with_name("handed_in")).submissions
     assert (ada.status, ada.points, ada.remarks) == ("graded", 3, ())
     assert [(e.attempts, e.date) for e in ada.exercises if e.attempts] == [(1, "")]
+    (of_another_lab,) = Grades([ada], ["11"]).submissions
+    assert (len(ada.predictions), of_another_lab.predictions) == (1, ())
 
 
 def test_work_that_was_done_in_the_site_of_a_class_is_graded_by_its_own_numbers() -> None:

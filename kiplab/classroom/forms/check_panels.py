@@ -87,7 +87,7 @@ def _field(name: str, field: str) -> Iterator[Checkbox | Dropdown | Text]:
         yield dropdown(label, [(option, option) for option in (BLANK, *inside.split("|"))])
     else:
         written = line(label, inside)
-        written.layout.max_width = WIDTH if ";" in inside else "260px"
+        written.layout.max_width = WIDTH if ";" in inside else "340px"
         yield written
 
 

@@ -82,7 +82,7 @@ class HeldBack:
 
     @property
     def _place(self) -> str:
-        return " ".join(self.ids)
+        return " ".join((*self.ids, *["why"] * self.explains))
 
     def _waits(self) -> list[str]:
         return [id for id in self.ids if not self._is_open(id)]

@@ -129,13 +129,20 @@ class Grades:
 
 
 def _summed(one: Submission, asked: Sequence[Exercise]) -> Submission:
-    """With an entry for all that counts, tried or not. Optional ones stand beside the sum."""
+    """With an entry for all that counts, tried or not. Optional ones stand beside the sum. What
+    else is answered is told of the same labs.
+    """
+    labs = {entry.lab for entry in asked}
+    read = {
+        name: tuple(entry for entry in getattr(one, name) if entry.lab in labs)
+        for name in ("predictions", "written")
+    }
     tried = {entry.id: entry for entry in one.exercises}
     none = (GradedExercise(e.id, e.lab, e.points, e.optional) for e in asked)
     listed = tuple(tried.get(entry.id, entry) for entry in none)
     counted = [entry for entry in listed if not entry.optional]
     points, of = sum(entry.best for entry in counted), sum(entry.of for entry in counted)
-    return replace(one, points=points, of=of, exercises=listed)
+    return replace(one, points=points, of=of, exercises=listed, **read)
 
 
 def _questions(one: Submission) -> list[GradeRow]:

@@ -55,7 +55,10 @@ def _lab(lab: str, entries: Sequence[Exercise], rows: Sequence[Submission]) -> s
         _line(escape(row.student), (_cell(e) for e in row.exercises if e.lab == lab))
         for row in rows
     )
-    caption = "Best points, after those of the first attempt where they differ; below, attempts"
+    caption = (
+        "In brackets, the points of an exercise. In a row, the best points, after those of the"
+        " first attempt where they differ; below, attempts"
+    )
     table = html_table(caption, ("student", *heads), "".join(lines))
     return _part(f"Lab {escape(lab)}", f"<ol>{legend}</ol>{table}")
 

@@ -9,6 +9,7 @@ import lzma
 import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 import msgspec
@@ -114,13 +115,20 @@ def _entries(
 ) -> Iterator[Piece]:
     empty = True
     for entry in sorted(opened.infolist(), key=lambda entry: entry.filename):
-        parts = PurePosixPath(entry.filename.replace("\\", "/")).parts
+        parts = PurePosixPath(_name(entry).replace("\\", "/")).parts
         if entry.is_dir() or any(_hidden(part) for part in parts):
             continue
         empty = False
         yield from _entry(opened, entry, (*place, *map(printable, parts)), deep, left)
     if empty:
         yield Piece((*place, ""), why="there is nothing in it")
+
+
+def _name(entry: zipfile.ZipInfo) -> str:
+    """As it was meant: Info-ZIP, the `zip` of Linux, writes UTF-8 and does not say so."""
+    with suppress(UnicodeError):
+        return entry.filename.encode("cp437").decode()
+    return entry.filename
 
 
 def _entry(

@@ -79,7 +79,7 @@ def most_frequent(
 
 def unexplained(exercises: Iterable[ExerciseCount]) -> str:
     """How many first attempts were wrong without a known idea behind them; empty if none was."""
-    listed = [f"{e.title} {e.unexplained}" for e in exercises if e.unexplained]
+    listed = [f"{e.title} ({e.unexplained})" for e in exercises if e.unexplained]
     return f"Wrong at first, with no known idea behind it: {'; '.join(listed)}." if listed else ""
 
 

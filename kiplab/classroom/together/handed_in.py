@@ -228,8 +228,8 @@ def _unusable(entries: Sequence[Piece], owners: Iterable[_Path]) -> Iterator[Lef
     above = {path[:n] for path in deepest for n in range(1, len(path) + 1)}
     for piece in entries:
         folder = piece.place[:-1]
-        stems = _stems(folder)
-        inside = any(stems[:n] in owned for n in range(1, len(stems)))
+        path, stems = _path(piece.place), _stems(folder)
+        inside = any(path[:n] in owned for n in range(1, len(path) + 1))
         if piece.meant or (piece.work is None and not folder):
             yield LeftOut(_shown(piece.place), piece.why)
         elif piece.work is None and not (folder in reported or inside or stems in above):
