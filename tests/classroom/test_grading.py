@@ -51,6 +51,12 @@ HOSTILE = {
     "fills": "for n in range(99): open(str(n), 'wb').write(bytes(40_000_000))",
     "leaves": "import os\nos._exit(0)",
     "waits": "import os\nos.remove('kiplab-work.json')\nos.mkfifo('kiplab-work.json')",
+    "peeks": "open(kiplab.__path__[0] + '/../pyproject.toml').read()",
+    "nests": "import os\nwhile True: os.mkdir('d'); os.chdir('d')",
+    "lingers": "import threading\nthreading.Thread(target=threading.Event().wait).start()",
+    "forges": "import os\nfor n in range(3, 9):\n"
+    "  try: os.write(n, b'{\"verdict\":' + b'[' * 4000 + b']' * 4000 + b'}\\n')\n"
+    "  except OSError: pass",
 }
 """Cells that do harm, after one that is right."""
 WHY = {
@@ -65,7 +71,12 @@ WHY = {
     "fills": "it was ended when it had written 200 MB",
     "leaves": "what was clicked is not in them",
     "waits": "Permission denied",
+    "peeks": "Permission denied",
+    "nests": "too deep a folder",
+    "lingers": "what was clicked is not in them",
+    "forges": "what was clicked is not in them",
 }
+LINKS = "import os\nos.symlink('{outside}/evil', 'x')\nos.replace('x', 'handed-in.ipynb')"
 needs_limits = pytest.mark.skipif(not can_be_held(), reason="only Linux has the limits")
 
 
@@ -273,6 +284,8 @@ def test_what_a_hostile_notebook_does_is_its_own_matter(tmp_path: Path) -> None:
     cells = {n: harm.replace("{outside}", str(tmp_path)) for n, harm in HOSTILE.items()}
     files: dict[str, str | bytes] = {f"{n}.ipynb": notebook(RUNS, c) for n, c in cells.items()}
     files["right.json"] = json.dumps(work(WRONG, RIGHT))
+    links = notebook(RUNS, LINKS.replace("{outside}", str(tmp_path)))
+    files |= {f"links_1_assignsubmission_file_/{n}.ipynb": links for n in (1, 2)}
     before = {*tmp_path.iterdir()}
     found = kiplab.grade(put(tmp_path / "class", files), labs=["00"], seconds=8)
     assert row(found, "right").points == 6
@@ -447,10 +460,32 @@ def test_of_a_zip_no_more_is_unpacked_than_a_class_can_have(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(class_folder, "UNPACKED_MAX", 100)
+    monkeypatch.setattr(class_folder, "INSIDE_MAX", 50)
     found, _ = bundles(put(tmp_path, {"bomb.zip": zipped(" " * 101), "anna.zip": zipped("{}")}))
     why = {bundle.name: bundle.pieces[0].why for bundle in found}
-    assert "larger than" in why["bomb"]
+    assert "unpacks to more than any work has" in why["bomb"]
     assert "anna" not in why
+
+
+def test_a_student_s_zip_leaves_room_for_the_others_in_the_zip_of_the_class(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(class_folder, "INSIDE_MAX", 1_000)
+    monkeypatch.setattr(class_folder, "UNPACKED_MAX", 2_500)
+    with zipfile.ZipFile(tmp_path / "class.zip", "w") as opened:
+        opened.writestr("anna.zip", zipped(" " * 900))
+        opened.writestr("ben.zip", zipped(json.dumps(work(RIGHT))))
+        opened.writestr("/".join("a" * 30_000), "kiplab-work.json")
+    assert {bundle.name for bundle in bundles(tmp_path / "class.zip")[0]} >= {"ben"}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no such file")
+def test_what_is_no_file_is_not_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "anna.json")
+    (tmp_path / "ben.json").symlink_to("/dev/zero")
+    found, _ = bundles(tmp_path)
+    why = [bundle.pieces[0].why for bundle in found]
+    assert ["a pipe" in why[0], "a link" in why[1]] == [True, True]
 
 
 def test_a_folder_without_anything_says_what_to_put_there(tmp_path: Path) -> None:
