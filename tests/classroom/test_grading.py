@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import zipfile
 from pathlib import Path
 from threading import Event, Timer
@@ -24,8 +25,16 @@ from kiplab.classroom.grading.limited_process import _environment, in_own_proces
 from kiplab.classroom.grading.process_limits import can_be_held
 from kiplab.classroom.together import class_folder
 from kiplab.classroom.together.class_folder import BYTES_MAX
+from kiplab.classroom.together.class_work import harmless_csv
 from kiplab.classroom.together.handed_in import ClassFolderError, bundles
-from kiplab.classroom.work_on_disk import ANSWER_MAX, ExerciseWork, Try, Work, seed_of
+from kiplab.classroom.work_on_disk import (
+    ANSWER_MAX,
+    WRITTEN_MAX,
+    ExerciseWork,
+    Try,
+    Work,
+    seed_of,
+)
 from kiplab.plays import library
 from kiplab.plays.play import format_play
 from tests.classroom.answers import ANSWERS, judged
@@ -257,6 +266,13 @@ def test_no_cell_is_a_formula_and_no_name_is_a_script(graded: Grades, tmp_path: 
     assert Outline(page).is_closed
 
 
+@pytest.mark.parametrize("text", ["=1", " =1", "\t=1", "x;=1", "x\n@y", 'x;"=1', "\uff1d1"])
+def test_a_formula_is_none_wherever_a_spreadsheet_looks_for_one(text: str) -> None:
+    (cell,) = [*csv.reader(io.StringIO(harmless_csv(["a"], [[text]])))][1]
+    assert cell.replace("'", "") == text
+    assert not re.search(r"(^|[;\t\r\n])[\s\"]*[=@\uff1d]", cell)
+
+
 def test_the_report_is_the_contract(graded: Grades) -> None:
     report = json.loads(json.dumps(graded.report()))
     first = report["submissions"][0]
@@ -402,6 +418,19 @@ def test_the_numbers_of_the_class_are_no_remark(tmp_path: Path) -> None:
     files: dict[str, str | bytes] = {"Ben.json": own}
     (found,) = kiplab.grade(put(tmp_path / "in", files), of_class=class_toml(tmp_path)).submissions
     assert (found.remarks, found.exercises[0].best) == ((), 6)
+
+
+def test_more_than_kiplab_keeps_is_not_looked_at(tmp_path: Path) -> None:
+    many = work(*["x"] * 50, RIGHT, student="A" * 1_000, written={"start/two-rules": "a " * 9_000})
+    (found,) = kiplab.grade(put(tmp_path, {"kiplab-work (1).json": json.dumps(many)})).submissions
+    assert (found.points, found.exercises[0].attempts) == (6, 51)
+    assert (len(found.student), len(found.written[0].answer)) == (100, WRITTEN_MAX)
+
+
+def test_a_time_that_is_none_is_said(tmp_path: Path) -> None:
+    one = json.dumps(work(RIGHT)).replace("2026-12-01T", "soon")
+    (found,) = kiplab.grade(put(tmp_path, {"anna.json": one})).submissions
+    assert "its time cannot be read" in found.remarks[0]
 
 
 def tried(*answers: str, at: str = "") -> ExerciseWork:

@@ -1,5 +1,6 @@
 """A submission graded: its answers judged again, with their times, and what is to be looked at."""
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
@@ -13,7 +14,14 @@ from ..class_file import FILE, ClassFile
 from ..exercise_table import EXERCISES, WRITTEN, Exercise
 from ..together.class_folder import Piece, printable
 from ..together.handed_in import Bundle, together
-from ..work_on_disk import TRIES_MAX, UNREADABLE, ExerciseWork, Work, seed_of
+from ..work_on_disk import (
+    TRIES_MAX,
+    UNREADABLE,
+    WRITTEN_MAX,
+    ExerciseWork,
+    Work,
+    seed_of,
+)
 from .inside import JUDGE, NOTEBOOK, PLAY
 from .limited_process import Ended, in_own_process, own_folder
 from .process_limits import can_be_held
@@ -25,8 +33,9 @@ has only run has left no answers.
 """
 WORK_MAX = 10_000_000
 """Bytes of a work file that a notebook leaves: more than all attempts that are kept."""
-_REMARKS_MAX, _LETTERS_MAX = 12, 300
-"""So many remarks of a row are told, with so many letters each."""
+_REMARKS_MAX, _LETTERS_MAX, _NAME_MAX = 12, 300, 100
+"""So many remarks of a row are told, with so many letters each; and so many letters of a name."""
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 
 class GradedExercise(msgspec.Struct, frozen=True):
@@ -100,7 +109,7 @@ class Grader:
         unread = (piece for piece in bundle.pieces if piece.work is None and not piece.content)
         remarks += [f"{'/'.join(filter(None, piece.place))}: {piece.why}" for piece in unread]
         status, work = GRADED, Work()
-        works = [piece for piece in bundle.pieces if piece.work is not None]
+        works = [replace(p, work=_within_limits(p.work)) for p in bundle.pieces if p.work]
         runs = [piece for piece in bundle.pieces if piece.content]
         if works:
             work, contradicting = together(works)
@@ -194,6 +203,9 @@ class Grader:
         locked = [work.at.get(id, "") for id in asked if id in work.predictions]
         times = [tried.at for tried in kept.tries if tried.at]
         date = kept.tries[points.index(max(points))].at
+        due = self.of_class and self.of_class.rules(entry.lab).deadline
+        if (date or due) and not _TIME.fullmatch(date):
+            remarks.append(f"{entry.id}: its time cannot be read; nobody knows whether it is late")
         return GradedExercise(
             id=entry.id,
             lab=entry.lab,
@@ -209,6 +221,17 @@ class Grader:
             late=self.of_class is not None and self.of_class.is_late(entry.lab, date),
             judged=None not in again,
         )
+
+
+def _within_limits(work: Work) -> Work:
+    """No more of it than kiplab itself keeps: to compare more could take for ever."""
+    exercises = {
+        id: replace(kept, tries=(*kept.tries[:1], *kept.tries[1:][1 - TRIES_MAX :]))
+        for id, kept in work.exercises.items()
+    }
+    written = {id: text[:WRITTEN_MAX] for id, text in work.written.items()}
+    name = work.student and work.student[:_NAME_MAX]
+    return replace(work, exercises=exercises, written=written, student=name)
 
 
 def _letters(name: str) -> list[str]:
