@@ -14,9 +14,10 @@ import pytest
 
 import kiplab
 from kiplab.classroom import attempts
+from kiplab.classroom.class_file import VARIABLE
 from kiplab.classroom.exercise_table import WRITTEN, exercise
 from kiplab.classroom.forms.overview import packed
-from kiplab.classroom.grading import grades, inside
+from kiplab.classroom.grading import grades, inside, limited_process
 from kiplab.classroom.grading.alike import alike
 from kiplab.classroom.grading.graded import Submission
 from kiplab.classroom.grading.grades import Grades
@@ -342,7 +343,15 @@ def test_nothing_of_the_instructors_is_in_its_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SECRET_TOKEN", "t")
-    assert not {"SECRET_TOKEN", "USER"} & {*_environment(tmp_path)}
+    assert not {"SECRET_TOKEN", "USER", VARIABLE} & {*_environment(tmp_path)}
+
+
+def test_a_sealed_kiplab_judges_with_the_code_of_the_class(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limited_process, "is_sealed", lambda: True)
+    monkeypatch.setenv(VARIABLE, "2026")
+    assert _environment(tmp_path)[VARIABLE] == "2026"
 
 
 def test_where_nothing_can_be_held_a_notebook_is_not_run(

@@ -21,6 +21,8 @@ from threading import Event
 import msgspec
 
 from ... import __path__ as _package
+from ..class_file import VARIABLE, code_here
+from ..sealed_texts import is_sealed
 from ..work_on_disk import UNREADABLE
 from .inside import Said
 
@@ -115,9 +117,12 @@ def _unless_gone(problem: OSError) -> None:
 def _environment(folder: Path) -> dict[str, str]:
     kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT", "LANG") if name in os.environ}
     own = dict.fromkeys(("HOME", "TMPDIR", "TEMP", "TMP", "IPYTHONDIR"), str(folder))
+    # Sealed exercises cannot be judged without the code.
+    code = {VARIABLE: code_here()} if is_sealed() else {}
     return (
         kept
         | own
+        | code
         | {
             "KIPLAB_WORK": str(folder / "kiplab-work.json"),
             "PYTHONPATH": str(Path(_package[0]).parent),
