@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache, lru_cache
+from http.client import HTTPException
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Literal, get_args
@@ -135,17 +136,18 @@ def looked_up(folder: Path | None = None) -> tuple[ClassFile | None, str]:
     """
     here = Path(folder or "").absolute()
     where = _place(here)
-    if not (is_url(where) or where.endswith(".toml")):
+    if not _is_file(where):
         return ClassFile(where) if where else None, ""
-    status = Path(where).stat() if Path(where).is_file() else None
-    as_of = status and (status.st_mtime_ns, status.st_size)
+    as_of = None
+    with suppress(OSError):
+        as_of = (status := Path(where).stat()).st_mtime_ns, status.st_size
     return _read(where, as_of, here / work_on_disk.work_file())
 
 
 def code_here() -> str:
     """The code of the class alone, empty without one: sealed exercises are read with it."""
     where, copy = _place(Path().absolute()), work_on_disk.work_file().with_name(COPY)
-    if not (is_url(where) or where.endswith(".toml")):
+    if not _is_file(where):
         return where
     for source in (where, str(copy)):
         with suppress(ClassFileError, tomllib.TOMLDecodeError):
@@ -167,6 +169,11 @@ def _lab_of() -> dict[str, str]:
     from .exercise_table import EXERCISES
 
     return {entry.id: entry.lab for entry in EXERCISES}
+
+
+def _is_file(where: str) -> bool:
+    """Whether that names a file, and is no code."""
+    return is_url(where) or where.endswith(".toml") or Path(where).is_absolute()
 
 
 def is_url(where: str) -> bool:
@@ -195,16 +202,22 @@ def text_of(where: str) -> str:
     """The text of a file, by path or URL. Raises ClassFileError where it cannot be had."""
     try:
         if not is_url(where):
-            return Path(where).read_text("utf-8")
+            return Path(where).read_text("utf-8-sig")
         if in_a_page():
             from pyodide.http import open_url
 
             return str(open_url(where).read())
+        from time import monotonic
         from urllib.request import urlopen
 
         with urlopen(where, timeout=_FETCH_S) as answer:
-            return bytes(answer.read(_SIZE_MAX)).decode()
-    except (OSError, ValueError) as problem:
+            latest, content = monotonic() + _FETCH_S, b""
+            while len(content) < _SIZE_MAX and (more := answer.read1(_SIZE_MAX)):
+                content += more
+                if monotonic() > latest:
+                    raise TimeoutError("timed out")
+            return content.decode("utf-8-sig")
+    except (OSError, ValueError, HTTPException) as problem:
         why = getattr(problem, "strerror", None) or getattr(problem, "reason", problem)
         raise ClassFileError(f"{where} cannot be had ({why}); look at {VARIABLE}") from None
 

@@ -38,12 +38,17 @@ class SealedError(LackingError):
         )
 
 
+def is_sealed() -> bool:
+    """Whether this is the kiplab of a class."""
+    return (_HERE / _SEALED).is_file()
+
+
 def read_text(file: Path) -> str:
     """A text of this room, plain or out of the sealed file.
 
     Raises FileNotFoundError where it is in neither, SealedError without the code of the class.
     """
-    if file.is_file() or not (_HERE / _SEALED).is_file():
+    if file.is_file() or not is_sealed():
         return file.read_text(encoding="utf-8")
     texts = _opened(_HERE / _SEALED, class_file.code_here())
     name = file.relative_to(_HERE).as_posix()

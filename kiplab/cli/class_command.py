@@ -108,13 +108,21 @@ def add_solutions_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("code", metavar="CODE", help="the class code, as in KIPLAB_CLASS")
     parser.add_argument("student", metavar="NAME", help="the name that the student gave, or ''")
     parser.add_argument("lab", metavar="LAB", nargs="?", help="one lab only, as in 04")
+    parser.epilog = (
+        "For instructors: a right answer to each exercise, with the numbers of one student. The"
+        " kiplab that `kiplab handout` makes for students refuses it."
+    )
 
 
 def run_solutions(options: argparse.Namespace) -> int:
     """A right answer to every question, as the engine finds it for one student's numbers."""
     from ..classroom.exercise_table import EXERCISES, exercise
+    from ..classroom.sealed_texts import is_sealed
     from ..classroom.work_on_disk import seed_of
 
+    if is_sealed():
+        problem = "this kiplab is that of a class: right answers are in the instructor's kiplab"
+        raise common.CommandError(problem)
     seed = seed_of(options.code, options.student)
     asked = [exercise(e.id, seed) for e in EXERCISES if options.lab in (None, e.lab)]
     if not asked:

@@ -50,6 +50,21 @@ labs = [0];[lab.4]            | lab of lab 04: expected a table
 """Lines of a file below its code, and the sentence."""
 
 
+def test_a_file_with_a_mark_of_its_encoding_is_read(tmp_path: Path) -> None:
+    (tmp_path / "c.toml").write_bytes(b'\xef\xbb\xbfcode = "c"\r\n')
+    assert class_from(class_file.text_of(str(tmp_path / "c.toml")), "c").code == "c"
+
+
+@pytest.mark.parametrize("where", ["{folder}", "{folder}/{long}.toml", "http://a b/class.toml"])
+def test_what_is_no_file_of_a_class_is_a_sentence(
+    where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(class_file.VARIABLE, where.format(folder=tmp_path, long="x" * 300))
+    monkeypatch.chdir(tmp_path)
+    found, problem = class_file.looked_up()
+    assert (found, "cannot be had" in problem) == (None, True)
+
+
 def test_all_that_can_be_said_is_read() -> None:
     found = class_from(WHOLE, "c.toml")
     assert (found.code, found.title, found.labs) == ("c", "Systems", ("00", "04"))

@@ -209,7 +209,7 @@ def test_an_empty_folder_of_a_student_is_named(tmp_path: Path) -> None:
 
 def test_a_link_to_a_folder_is_not_followed_and_named(tmp_path: Path) -> None:
     (tmp_path / "again").symlink_to(tmp_path)
-    assert said(tmp_path) == {"again": "it is a link to another folder, and not followed"}
+    assert said(tmp_path) == {"again": "it is a link, and not followed"}
 
 
 def test_names_are_shown_without_what_cannot_be_shown(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import zipfile
 from pathlib import Path
 from threading import Event, Timer
@@ -13,9 +14,10 @@ import pytest
 
 import kiplab
 from kiplab.classroom import attempts
+from kiplab.classroom.class_file import VARIABLE
 from kiplab.classroom.exercise_table import WRITTEN, exercise
 from kiplab.classroom.forms.overview import packed
-from kiplab.classroom.grading import grades, inside
+from kiplab.classroom.grading import grades, inside, limited_process
 from kiplab.classroom.grading.alike import alike
 from kiplab.classroom.grading.graded import Submission
 from kiplab.classroom.grading.grades import Grades
@@ -24,8 +26,16 @@ from kiplab.classroom.grading.limited_process import _environment, in_own_proces
 from kiplab.classroom.grading.process_limits import can_be_held
 from kiplab.classroom.together import class_folder
 from kiplab.classroom.together.class_folder import BYTES_MAX
+from kiplab.classroom.together.class_work import harmless_csv
 from kiplab.classroom.together.handed_in import ClassFolderError, bundles, handed_in
-from kiplab.classroom.work_on_disk import ANSWER_MAX, ExerciseWork, Try, Work, seed_of
+from kiplab.classroom.work_on_disk import (
+    ANSWER_MAX,
+    WRITTEN_MAX,
+    ExerciseWork,
+    Try,
+    Work,
+    seed_of,
+)
 from kiplab.plays import library
 from kiplab.plays.play import format_play
 from tests.classroom.answers import ANSWERS, judged
@@ -51,6 +61,12 @@ HOSTILE = {
     "fills": "for n in range(99): open(str(n), 'wb').write(bytes(40_000_000))",
     "leaves": "import os\nos._exit(0)",
     "waits": "import os\nos.remove('kiplab-work.json')\nos.mkfifo('kiplab-work.json')",
+    "peeks": "open(kiplab.__path__[0] + '/../pyproject.toml').read()",
+    "nests": "import os\nwhile True: os.mkdir('d'); os.chdir('d')",
+    "lingers": "import threading\nthreading.Thread(target=threading.Event().wait).start()",
+    "forges": "import os\nfor n in range(3, 9):\n"
+    "  try: os.write(n, b'{\"verdict\":' + b'[' * 4000 + b']' * 4000 + b'}\\n')\n"
+    "  except OSError: pass",
 }
 """Cells that do harm, after one that is right."""
 WHY = {
@@ -65,7 +81,12 @@ WHY = {
     "fills": "it was ended when it had written 200 MB",
     "leaves": "what was clicked is not in them",
     "waits": "Permission denied",
+    "peeks": "Permission denied",
+    "nests": "too deep a folder",
+    "lingers": "what was clicked is not in them",
+    "forges": "what was clicked is not in them",
 }
+LINKS = "import os\nos.symlink('{outside}/evil', 'x')\nos.replace('x', 'handed-in.ipynb')"
 needs_limits = pytest.mark.skipif(not can_be_held(), reason="only Linux has the limits")
 
 
@@ -246,6 +267,13 @@ def test_no_cell_is_a_formula_and_no_name_is_a_script(graded: Grades, tmp_path: 
     assert Outline(page).is_closed
 
 
+@pytest.mark.parametrize("text", ["=1", " =1", "\t=1", "x;=1", "x\n@y", 'x;"=1', "\uff1d1"])
+def test_a_formula_is_none_wherever_a_spreadsheet_looks_for_one(text: str) -> None:
+    (cell,) = [*csv.reader(io.StringIO(harmless_csv(["a"], [[text]])))][1]
+    assert cell.replace("'", "") == text
+    assert not re.search(r"(^|[;\t\r\n])[\s\"]*[=@\uff1d]", cell)
+
+
 def test_the_report_is_the_contract(graded: Grades) -> None:
     report = json.loads(json.dumps(graded.report()))
     first = report["submissions"][0]
@@ -273,6 +301,8 @@ def test_what_a_hostile_notebook_does_is_its_own_matter(tmp_path: Path) -> None:
     cells = {n: harm.replace("{outside}", str(tmp_path)) for n, harm in HOSTILE.items()}
     files: dict[str, str | bytes] = {f"{n}.ipynb": notebook(RUNS, c) for n, c in cells.items()}
     files["right.json"] = json.dumps(work(WRONG, RIGHT))
+    links = notebook(RUNS, LINKS.replace("{outside}", str(tmp_path)))
+    files |= {f"links_1_assignsubmission_file_/{n}.ipynb": links for n in (1, 2)}
     before = {*tmp_path.iterdir()}
     found = kiplab.grade(put(tmp_path / "class", files), labs=["00"], seconds=8)
     assert row(found, "right").points == 6
@@ -313,7 +343,15 @@ def test_nothing_of_the_instructors_is_in_its_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SECRET_TOKEN", "t")
-    assert not {"SECRET_TOKEN", "USER"} & {*_environment(tmp_path)}
+    assert not {"SECRET_TOKEN", "USER", VARIABLE} & {*_environment(tmp_path)}
+
+
+def test_a_sealed_kiplab_judges_with_the_code_of_the_class(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limited_process, "is_sealed", lambda: True)
+    monkeypatch.setenv(VARIABLE, "2026")
+    assert _environment(tmp_path)[VARIABLE] == "2026"
 
 
 def test_where_nothing_can_be_held_a_notebook_is_not_run(
@@ -395,6 +433,19 @@ def test_the_numbers_of_the_class_are_no_remark(tmp_path: Path) -> None:
     assert (found.remarks, found.exercises[0].best) == ((), 6)
 
 
+def test_more_than_kiplab_keeps_is_not_looked_at(tmp_path: Path) -> None:
+    many = work(*["x"] * 50, RIGHT, student="A" * 1_000, written={"start/two-rules": "a " * 9_000})
+    (found,) = kiplab.grade(put(tmp_path, {"kiplab-work (1).json": json.dumps(many)})).submissions
+    assert (found.points, found.exercises[0].attempts) == (6, 51)
+    assert (len(found.student), len(found.written[0].answer)) == (100, WRITTEN_MAX)
+
+
+def test_a_time_that_is_none_is_said(tmp_path: Path) -> None:
+    one = json.dumps(work(RIGHT)).replace("2026-12-01T", "soon")
+    (found,) = kiplab.grade(put(tmp_path, {"anna.json": one})).submissions
+    assert "its time cannot be read" in found.remarks[0]
+
+
 def tried(*answers: str, at: str = "") -> ExerciseWork:
     return ExerciseWork(len(answers), 0, 4, tuple(Try(answer, 0, at=at) for answer in answers))
 
@@ -461,10 +512,32 @@ def test_of_a_zip_no_more_is_unpacked_than_a_class_can_have(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(class_folder, "UNPACKED_MAX", 100)
+    monkeypatch.setattr(class_folder, "INSIDE_MAX", 50)
     found, _ = bundles(put(tmp_path, {"bomb.zip": zipped(" " * 101), "anna.zip": zipped("{}")}))
     why = {bundle.name: bundle.pieces[0].why for bundle in found}
-    assert "larger than" in why["bomb"]
+    assert "unpacks to more than any work has" in why["bomb"]
     assert "anna" not in why
+
+
+def test_a_student_s_zip_leaves_room_for_the_others_in_the_zip_of_the_class(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(class_folder, "INSIDE_MAX", 1_000)
+    monkeypatch.setattr(class_folder, "UNPACKED_MAX", 2_500)
+    with zipfile.ZipFile(tmp_path / "class.zip", "w") as opened:
+        opened.writestr("anna.zip", zipped(" " * 900))
+        opened.writestr("ben.zip", zipped(json.dumps(work(RIGHT))))
+        opened.writestr("/".join("a" * 30_000), "kiplab-work.json")
+    assert {bundle.name for bundle in bundles(tmp_path / "class.zip")[0]} >= {"ben"}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no such file")
+def test_what_is_no_file_is_not_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "anna.json")
+    (tmp_path / "ben.json").symlink_to("/dev/zero")
+    found, _ = bundles(tmp_path)
+    why = [bundle.pieces[0].why for bundle in found]
+    assert ["a pipe" in why[0], "a link" in why[1]] == [True, True]
 
 
 def test_a_folder_without_anything_says_what_to_put_there(tmp_path: Path) -> None:

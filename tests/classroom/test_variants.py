@@ -245,6 +245,14 @@ def test_a_run_of_the_students_play_is_an_answer_and_one_of_the_text_is_none(
         kiplab.variant("isr/schedules")
 
 
+def test_the_kiplab_of_a_class_prints_no_right_answers(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kiplab.classroom.sealed_texts.is_sealed", lambda: True)
+    code, out, err = command("solutions", "kafka-2026", "Student 0")
+    assert (code, out, "instructor's kiplab" in err) == (2, "", True)
+
+
 def test_solutions_prints_a_right_answer_to_each_question_of_a_lab(command: Command) -> None:
     own = exercise("isr/high-watermark", SEEDS[0])
     code, out, _ = command("solutions", "kafka-2026", "Student 0", "01")

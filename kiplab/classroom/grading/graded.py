@@ -1,11 +1,11 @@
 """A submission graded: its answers judged again, with their times, and what is to be looked at."""
 
-import tempfile
+import re
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from shutil import rmtree
 from threading import Event
+from time import monotonic
 
 import msgspec
 from msgspec.structs import replace
@@ -14,9 +14,16 @@ from ..class_file import FILE, ClassFile
 from ..exercise_table import EXERCISES, WRITTEN, Exercise
 from ..together.class_folder import Piece, printable
 from ..together.handed_in import Bundle, together
-from ..work_on_disk import TRIES_MAX, UNREADABLE, ExerciseWork, Work, seed_of
+from ..work_on_disk import (
+    TRIES_MAX,
+    UNREADABLE,
+    WRITTEN_MAX,
+    ExerciseWork,
+    Work,
+    seed_of,
+)
 from .inside import JUDGE, NOTEBOOK, PLAY
-from .limited_process import Ended, in_own_process
+from .limited_process import Ended, in_own_process, own_folder
 from .process_limits import can_be_held
 
 GRADED, NOT_AGAIN, NO_WORK = "graded", "not judged again", "unreadable"
@@ -26,6 +33,9 @@ has only run has left no answers.
 """
 WORK_MAX = 10_000_000
 """Bytes of a work file that a notebook leaves: more than all attempts that are kept."""
+_REMARKS_MAX, _LETTERS_MAX, _NAME_MAX = 12, 300, 100
+"""So many remarks of a row are told, with so many letters each; and so many letters of a name."""
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 
 class GradedExercise(msgspec.Struct, frozen=True):
@@ -85,7 +95,8 @@ class Grader:
     """Grades what was handed in by one student after another, each in processes of its own.
 
     `of_class` says what is late, and whose numbers are whose; `class_text` is its file, which a
-    sealed kiplab needs. `seconds` of CPU are each process's. Set `stop` to end those that run.
+    sealed kiplab needs. `seconds` of CPU are each process's; when a student's have taken four times
+    as many by the clock, no other one begins. Set `stop` to end those that run.
     """
 
     def __init__(self, of_class: ClassFile | None, class_text: str, seconds: int) -> None:
@@ -98,7 +109,7 @@ class Grader:
         unread = (piece for piece in bundle.pieces if piece.work is None and not piece.content)
         remarks += [f"{'/'.join(filter(None, piece.place))}: {piece.why}" for piece in unread]
         status, work = GRADED, Work()
-        works = [piece for piece in bundle.pieces if piece.work is not None]
+        works = [replace(p, work=_within_limits(p.work)) for p in bundle.pieces if p.work]
         runs = [piece for piece in bundle.pieces if piece.content]
         if works:
             work, contradicting = together(works)
@@ -112,12 +123,17 @@ class Grader:
             row = self._judged(row, work, remarks)
         if row.status == EMPTY and runs:
             row = replace(row, status=RAN)
-        return replace(row, remarks=tuple(map(printable, remarks))), work
+        told = [printable(remark[:_LETTERS_MAX]) for remark in remarks[:_REMARKS_MAX]]
+        told += [f"and {more} more remarks"] if (more := len(remarks) - len(told)) else []
+        return replace(row, remarks=tuple(told)), work
 
-    def _process(self, kind: str, content: bytes, folder: str) -> Ended:
+    def _process(self, kind: str, content: bytes, folder: Path) -> Ended:
+        return in_own_process(kind, content, folder, self.seconds, self.stop)
+
+    def _class_in(self, folder: Path) -> None:
+        """Only in a folder in which nothing has run: there may be a link in the file's place."""
         if self.class_text:
-            Path(folder, FILE).write_text(self.class_text, encoding="utf-8")
-        return in_own_process(kind, content, Path(folder), self.seconds, self.stop)
+            (folder / FILE).write_text(self.class_text, encoding="utf-8")
 
     def _name(self, bundle: Bundle, work: Work, remarks: list[str]) -> str:
         """The name of the file or, where that says nothing, the one in it."""
@@ -136,21 +152,25 @@ class Grader:
         if not can_be_held():
             remarks.append("it is not run: only Linux can keep it from the network and from files")
             return NOT_RUN, Work()
-        status, folder = GRADED, tempfile.mkdtemp(prefix="kiplab-grade-")
-        try:
+        status, latest = GRADED, monotonic() + 4 * self.seconds
+        with own_folder() as folder:
+            self._class_in(folder)
             for piece in pieces:
+                if monotonic() > latest:
+                    status = STOPPED
+                    remarks.append(f"{piece.place[-1]}: not run, as the others took too long")
+                    continue
                 kind = PLAY if piece.place[-1].lower().endswith(".play") else NOTEBOOK
                 ended = self._process(kind, piece.content, folder)
                 status = NO_WORK if any("unread" in line for line in ended.lines) else status
                 status = STOPPED if ended.why else status
                 remarks += [f"{piece.place[-1]}: {text}" for text in _of_run(ended)]
-            return status, _left_in(Path(folder) / "kiplab-work.json", remarks)
-        finally:
-            rmtree(folder, ignore_errors=True)
+            return status, _left_in(folder / "kiplab-work.json", remarks)
 
     def _judged(self, row: Submission, work: Work, remarks: list[str]) -> Submission:
         """The row with its points, out of a process that nothing of the submission has run in."""
-        with tempfile.TemporaryDirectory(prefix="kiplab-grade-") as folder:
+        with own_folder() as folder:
+            self._class_in(folder)
             ended = self._process(JUDGE, msgspec.json.encode(work), folder)
         earned = {line["id"]: line["points"] for line in ended.lines if "points" in line}
         remarks += [f"judging it: {ended.why}"] * bool(ended.why)
@@ -183,6 +203,9 @@ class Grader:
         locked = [work.at.get(id, "") for id in asked if id in work.predictions]
         times = [tried.at for tried in kept.tries if tried.at]
         date = kept.tries[points.index(max(points))].at
+        due = self.of_class and self.of_class.rules(entry.lab).deadline
+        if (date or due) and not _TIME.fullmatch(date):
+            remarks.append(f"{entry.id}: its time cannot be read; nobody knows whether it is late")
         return GradedExercise(
             id=entry.id,
             lab=entry.lab,
@@ -198,6 +221,17 @@ class Grader:
             late=self.of_class is not None and self.of_class.is_late(entry.lab, date),
             judged=None not in again,
         )
+
+
+def _within_limits(work: Work) -> Work:
+    """No more of it than kiplab itself keeps: to compare more could take for ever."""
+    exercises = {
+        id: replace(kept, tries=(*kept.tries[:1], *kept.tries[1:][1 - TRIES_MAX :]))
+        for id, kept in work.exercises.items()
+    }
+    written = {id: text[:WRITTEN_MAX] for id, text in work.written.items()}
+    name = work.student and work.student[:_NAME_MAX]
+    return replace(work, exercises=exercises, written=written, student=name)
 
 
 def _letters(name: str) -> list[str]:

@@ -16,6 +16,7 @@ from ...rows.columns import plural
 from ..class_file import class_from, text_of
 from ..exercise_table import EXERCISES, Exercise
 from ..exercises.check_result import LINE
+from ..together.class_folder import printable
 from ..together.class_work import harmless_csv, written_as
 from ..together.handed_in import NO_FILE, Bundle, ClassFolderError, LeftOut, bundles
 from ..work_on_disk import Work
@@ -213,8 +214,9 @@ def _all_graded(found: Sequence[Bundle], grader: Grader) -> list[tuple[Submissio
         try:
             if not stopped:
                 return grader(bundle)
-        except OSError as problem:  # a full disk is no reason to lose the other rows
-            return replace(row, remarks=(f"it cannot be graded: {problem}",)), Work()
+        except Exception as problem:  # a full disk, or what nobody thought of: the others go on
+            why = f"it cannot be graded: {printable(f'{type(problem).__name__}: {problem}')[:200]}"
+            return replace(row, remarks=(why,)), Work()
         return replace(row, remarks=("grading was stopped before this one",)), Work()
 
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:

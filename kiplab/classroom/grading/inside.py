@@ -1,8 +1,8 @@
 """The process of one submission: ``python -m kiplab.classroom.grading.inside KIND SECONDS``.
 
-It works in its own folder, and answers with lines of JSON. Work is judged by kiplab's own checks; a
-notebook runs as it is, and what it says of itself is believed by nobody: the work file that it
-leaves is judged by the next process.
+What was handed in is its standard input. It works in its own folder, and answers with lines of
+JSON. Work is judged by kiplab's own checks; a notebook runs as it is, and what it says of itself is
+believed by nobody: the work file that it leaves is judged by the next process.
 """
 
 import ast
@@ -25,8 +25,6 @@ from ..work_on_disk import ANSWER_MAX, UNREADABLE, Work
 from .process_limits import can_be_held, enter
 
 JUDGE, NOTEBOOK, PLAY = "judge", "notebook", "play"
-HANDED_IN = {JUDGE: "handed-in.json", NOTEBOOK: "handed-in.ipynb", PLAY: "handed-in.play"}
-"""The file that each kind of process finds in its folder."""
 Said = dict[str, Any]
 
 
@@ -44,8 +42,9 @@ def main(kind: str, seconds: str) -> None:
         return
     held = can_be_held() and enter(Path.cwd(), int(seconds))
     _say(report, {"files_held": held})
-    for line in does(Path(HANDED_IN[kind]).read_bytes()):
+    for line in does(sys.stdin.buffer.read()):
         _say(report, line)
+    os._exit(0)  # whatever threads a notebook has left
 
 
 def _say(report: Any, line: Said) -> None:

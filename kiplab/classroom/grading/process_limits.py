@@ -16,6 +16,8 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from ... import __path__ as _package
+
 MEMORY_MB, FILE_MB, FILES_OPEN = 2_000, 50, 256
 """Of one submission: memory by address, of which libraries reserve a lot; a file; open files."""
 _REFUSED = """
@@ -128,7 +130,9 @@ def _hold_files(libc: ctypes.CDLL, folder: Path) -> bool:
 
 def _readable() -> Iterable[Path]:
     """Python, its packages, and what they ask the system for; nobody's home, no other work."""
-    python = (sys.prefix, sys.base_prefix, sys.exec_prefix, *sys.path)
+    # The folder of a checkout is in sys.path too; the work of the class may be in it.
+    packages = (path for path in sys.path if path.endswith("-packages"))
+    python = (sys.prefix, sys.base_prefix, sys.exec_prefix, *packages, *_package)
     # Of /proc its own part: that of another process has its environment.
     proc = ("/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat")
     system = ("/usr", "/lib", "/lib64", "/etc", "/sys", "/dev", *proc)

@@ -19,8 +19,10 @@ from ..work_on_disk import UNREADABLE, Work
 
 BYTES_MAX = 50_000_000
 """Of a file inside a zip, or of a .json: more than any work has, and little enough to read."""
-ZIPS_DEEP, UNPACKED_MAX = 4, 1_000_000_000
-"""So many zips inside one another are opened, and so many bytes of one that lies in the folder."""
+ZIPS_DEEP, FOLDERS_DEEP = 4, 50
+"""So many zips inside one another are opened, and so many folders."""
+UNPACKED_MAX, INSIDE_MAX = 1_000_000_000, 100_000_000
+"""Bytes of a zip that lies in the folder; of one inside, which may be one student's of many."""
 RUNS = (".ipynb", ".play")
 """Endings of what may have to run to be judged."""
 _NO_ZIP = (
@@ -67,6 +69,9 @@ def _in_folder(folder: Path, place: tuple[str, ...]) -> Iterator[Piece]:
     except OSError as problem:
         yield Piece((*place, ""), why=f"it cannot be read: {problem.strerror}", meant=True)
         return
+    if len(place) > FOLDERS_DEEP:
+        yield _too_deep(place)
+        return
     for path in inside:
         yield from _at(path, (*place, printable(path.name)))
     if place and not inside:
@@ -74,11 +79,12 @@ def _in_folder(folder: Path, place: tuple[str, ...]) -> Iterator[Piece]:
 
 
 def _at(path: Path, place: tuple[str, ...]) -> Iterator[Piece]:
-    if path.is_dir():
-        if path.is_symlink():
-            yield Piece(place, why="it is a link to another folder, and not followed", meant=True)
-            return
+    if path.is_symlink():
+        yield Piece(place, why="it is a link, and not followed", meant=True)
+    elif path.is_dir():
         yield from _in_folder(path, place)
+    elif not path.is_file():
+        yield Piece(place, why="it is a pipe, a socket or a device, and no file", meant=True)
     elif _ending(place) == ".zip":
         yield from _in_zip(path, place, 1, [UNPACKED_MAX])
     elif _ending(place) not in (".json", *RUNS):
@@ -119,6 +125,9 @@ def _entries(
         if entry.is_dir() or any(_hidden(part) for part in parts):
             continue
         empty = False
+        if len(parts) > FOLDERS_DEEP:
+            yield _too_deep((*place, printable(parts[-1])))
+            continue
         yield from _entry(opened, entry, (*place, *map(printable, parts)), deep, left)
     if empty:
         yield Piece((*place, ""), why="there is nothing in it")
@@ -142,17 +151,22 @@ def _entry(
         yield _other(place)
     elif entry.flag_bits & _LOCKED:
         yield Piece(place, why="the zip asks for a password", meant=True)
-    elif entry.file_size > min(BYTES_MAX, left[0]):
+    elif entry.file_size > BYTES_MAX:
         yield _too_large(place)
+    elif entry.file_size > left[0]:
+        yield Piece(place, why="its zip unpacks to more than any work has", meant=True)
     else:
         left[0] -= entry.file_size
+        inside = [min(left[0], INSIDE_MAX)]
         try:
             content = opened.read(entry)
         except _NO_ZIP:
             yield Piece(place, why="it is damaged inside its zip", meant=True)
             return
         if _ending(place) == ".zip":
-            yield from _in_zip(io.BytesIO(content), place, deep + 1, left)
+            left[0] -= inside[0]
+            yield from _in_zip(io.BytesIO(content), place, deep + 1, inside)
+            left[0] += inside[0]
         else:
             yield _decoded(content, place)
 
@@ -185,6 +199,10 @@ def _other(place: tuple[str, ...]) -> Piece:
 def _too_large(place: tuple[str, ...]) -> Piece:
     reason = f"it is larger than {BYTES_MAX // 1_000_000} MB, which no work is"
     return Piece(place, why=reason, meant=True)
+
+
+def _too_deep(place: tuple[str, ...]) -> Piece:
+    return Piece(place, why=f"it lies in more than {FOLDERS_DEEP} folders", meant=True)
 
 
 def _ending(place: tuple[str, ...]) -> str:

@@ -3,6 +3,7 @@
 import csv
 import io
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,8 +26,10 @@ WHO = "who"
 """The column with names, where names are asked for."""
 _OF_STUDENTS = ("who", "unsolved", "file")
 ClassRow = tuple[Any, ...]
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""With these a cell of a spreadsheet begins that is worked out, and could do harm."""
+_FORMULA = re.compile(r"(^|[;\t\r\n])(?=[\s\"]*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20])")
+"""What a spreadsheet works out, and could do harm: where it begins, also for one that parts cells
+by ; or by tabs. The last four are as wide as a Chinese letter.
+"""
 
 
 class ClassWork:
@@ -147,10 +150,7 @@ def written_as(path: str | os.PathLike[str], writers: dict[str, Callable[[], str
 def harmless_csv(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """A file for a spreadsheet, which works out nothing that a student wrote."""
     text = io.StringIO()
-    harmless = (
-        [f"'{c}" if isinstance(c, str) and c.startswith(FORMULA) else c for c in row]
-        for row in rows
-    )
+    harmless = ([_FORMULA.sub(r"\1'", c) if isinstance(c, str) else c for c in row] for row in rows)
     csv.writer(text, lineterminator="\n").writerows([heads, *harmless])
     return text.getvalue()
 
