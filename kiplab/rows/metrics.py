@@ -212,14 +212,13 @@ _MARKED: dict[str, Callable[[snapshots.Moment], Iterator[BrokerId]]] = {
 
 def _metric(name: str, entry: dict[str, Any]) -> Metric:
     """`entry` is of metrics.toml; how the metric is read stands in one of the tables above."""
-    read: dict[str, dict[str, Any]] = {
-        "is_counted": _IS_COUNTED,
-        "total": _TOTALS,
-        "marked": _MARKED,
-    }
-    releases = {key: tuple(value) for key, value in entry.items() if isinstance(value, list)}
-    ways = {field: table.get(name) for field, table in read.items()}
-    return Metric(name=name, **{**entry, **releases, **ways})
+    return Metric(
+        name=name,
+        is_counted=_IS_COUNTED.get(name),
+        total=_TOTALS.get(name),
+        marked=_MARKED.get(name),
+        **{key: tuple(own) if isinstance(own, list) else own for key, own in entry.items()},
+    )
 
 
 _FILE = (files(__package__) / "metrics.toml").read_text("utf-8")
