@@ -217,7 +217,7 @@ def _metric(name: str, entry: dict[str, Any]) -> Metric:
         is_counted=_IS_COUNTED.get(name),
         total=_TOTALS.get(name),
         marked=_MARKED.get(name),
-        **{key: tuple(own) if isinstance(own, list) else own for key, own in entry.items()},
+        **entry | {key: tuple(own) for key, own in entry.items() if isinstance(own, list)},
     )
 
 
