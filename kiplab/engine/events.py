@@ -1,5 +1,7 @@
 """Events: the results of a move, in order. The protocol's facts, and the engine's own."""
 
+from typing import get_args
+
 import msgspec
 
 from ..protocol.facts import Fact
@@ -64,5 +66,7 @@ class PropertyBroken(msgspec.Struct, frozen=True, tag="property-broken", kw_only
 Event = (
     Fact | Sent | Delivered | Dropped | Happened | NotApplicable | CommittedLost | PropertyBroken
 )
+EVENT_KINDS: dict[str, type] = {kind.__name__: kind for kind in get_args(Event)}
+"""By name, as tables of words have them."""
 Moved = tuple[Cluster, list[Event]]
 """The cluster after a move or a part of one, and what followed."""

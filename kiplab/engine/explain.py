@@ -1,6 +1,9 @@
 """Events in words: one line each, and for a refusal the clause that decided it."""
 
+import tomllib
 from collections.abc import Callable
+from importlib.resources import files
+from string import Formatter
 from typing import Any
 
 from ..protocol import facts, guards, zookeeper_facts
@@ -71,12 +74,6 @@ def _configured(e: facts.TopicConfigured) -> str:
     return f"{e.name} of {e.topic} is {e.value}; {who}"
 
 
-def _delivered(e: events.Delivered) -> str:
-    ghost = " (sent by a process that no longer runs)" if e.previous_incarnation else ""
-    sender, receiver = node_name(e.message.sender), node_name(e.receiver)
-    return f"{sender} -> {receiver}: {e.body.in_words()}{ghost}"
-
-
 def _deleted(e: facts.RecordsDeleted) -> str:
     start, where = f"at offset {e.start}", "where its leader's log begins"
     if e.last < e.first:
@@ -103,13 +100,10 @@ def _isolated(e: facts.Polled) -> str:
     return f", last stable offset {e.last_stable}{skipped}"
 
 
-def _transaction_ended(e: facts.TransactionEnded) -> str:
-    how = "commits" if e.commits else "aborts"
-    why = ", as it recovers" if e.recovery else ""
-    return (
-        f"broker {e.node} {how} the transaction of {e.partition} that is open from offset {e.first}"
-        f" on{why}: the marker is at offset {e.marker}"
-    )
+def _poll_failed(e: facts.PollFailed) -> str:
+    if e.node == NO_LEADER:
+        return f"{e.consumer} knows no leader of {e.partition} ({e.error.name})"
+    return f"{e.consumer} gets no answer from broker {e.node} for {e.partition} ({e.error.name})"
 
 
 def _raised(e: facts.ConsumerRaised) -> str:
@@ -118,33 +112,6 @@ def _raised(e: facts.ConsumerRaised) -> str:
         f"{e.consumer} throws {e.exception} at offset {e.position} of {e.partition}{parted};"
         " it has no reset policy"
     )
-
-
-def _refreshed(e: facts.MetadataRefreshed) -> str:
-    doubt = "; its position has to be validated" if e.validating else ""
-    return (
-        f"{e.consumer} asks broker {e.node} who leads {e.partition}: {_who(e.leader)} in"
-        f" leader epoch {e.leader_epoch}{doubt}"
-    )
-
-
-_RECOVERY = {
-    facts.RecoveryPhase.BEGINS: (
-        "broker {0.node} leads {0.partition} after an unclean election, and recovers first"
-    ),
-    facts.RecoveryPhase.DONE: (
-        "broker {0.node} has recovered {0.partition}, and asks the controller to write RECOVERED"
-    ),
-    facts.RecoveryPhase.OVER: "the recovery of {0.partition} is over for broker {0.node}",
-}
-_LIFE = {
-    "STARTING": "starts a new process",
-    "RECOVERY": "recovers its logs",
-    "RUNNING": "runs",
-    "PENDING_CONTROLLED_SHUTDOWN": "requests a controlled shutdown",
-    "STOPPED": "stops cleanly",
-    "CRASHED": "crashes",
-}
 
 
 # --- with ZooKeeper ------------------------------------------------------------------------------
@@ -172,170 +139,51 @@ def _compared(e: zookeeper_facts.BrokersCompared) -> str:
     return f"{node_name(e.node)} compares the registered brokers with those that it knows: {words}"
 
 
-def _queue_dropped(e: zookeeper_facts.QueueDropped) -> str:
-    whose = f"{node_name(e.node)} closes its connection to broker {e.broker}"
-    return f"{whose} and drops its queue: {'; '.join(e.requests)}"
-
-
 def _shutdown_tried(e: zookeeper_facts.ShutdownTried) -> str:
     left = f"attempts left: {e.left}" if e.left else "no attempt is left: the broker stops anyway"
     return f"broker {e.node}'s controlled shutdown has failed ({e.reason}); {left}"
 
 
+class _InWords(Formatter):
+    """Fields of an event as a format of _WORDS says them; a flag as the format itself: before | for
+    True, after it for False.
+    """
+
+    def format_field(self, value: Any, format_spec: str) -> Any:
+        if isinstance(value, bool):
+            return format_spec.partition("|")[0 if value else 2]
+        return _WORDS[format_spec](value) if format_spec else str(value)
+
+
+_IN_WORDS = _InWords()
+_WORDS: dict[str, Callable[[Any], str]] = {
+    "node": node_name,
+    "leader": _who,
+    "brokers": broker_list,
+    "records": _records,
+    "session": session_name,
+    "body": lambda body: body.in_words(),
+    "list": "; ".join,
+    "offsets": lambda e: span(e.first, e.last),
+    "is": lambda e: "is" if e.first == e.last else "are",
+    "why": explain,
+}
+_TEXTS = tomllib.loads((files(__package__) / "sentences.toml").read_text("utf-8"))
+_LIFE: dict[str, str] = _TEXTS["LifecycleChanged"]
+_FORMATTED = {events.EVENT_KINDS[name]: text for name, text in _TEXTS.items()}
 _SENTENCES: dict[type, Callable[[Any], str]] = {
+    **dict.fromkeys(_FORMATTED, lambda e: _IN_WORDS.format(_FORMATTED[type(e)], e)),
+    facts.LifecycleChanged: lambda e: _IN_WORDS.format(_LIFE[str(e.state)], e),
+    facts.LeaderRecovery: lambda e: _IN_WORDS.format(_TEXTS["LeaderRecovery"][e.phase], e),
     facts.Refused: _refused,
-    facts.NotProposed: lambda e: (
-        f"broker {e.node} does not propose broker {e.follower} for {e.partition}. {explain(e)}"
-    ),
-    facts.IsrProposed: lambda e: (
-        f"broker {e.node} proposes ISR {broker_list(e.isr)} for {e.partition}"
-    ),
-    facts.IsrReverted: lambda e: (
-        f"broker {e.node} goes back to ISR {broker_list(e.isr)} of {e.partition} ({e.error.name})"
-    ),
-    facts.IsrStuck: lambda e: (
-        f"broker {e.node} keeps its proposal for {e.partition} and waits for newer metadata"
-        f" ({e.error.name})"
-    ),
-    facts.RecordWritten: lambda e: f"controller writes {e.text} at offset {e.offset}",
-    facts.IsrChanged: lambda e: (
-        f"ISR of {e.partition} {broker_list(e.before)} -> {broker_list(e.after)}"
-        f" (partition epoch {e.partition_epoch})"
-    ),
-    facts.RecoveryStateChanged: lambda e: (
-        f"leader recovery state of {e.partition} {e.before.name} -> {e.after.name}"
-    ),
     facts.LeaderElected: _elected,
-    facts.BrokerChanged: lambda e: f"broker {e.broker} is {e.change} (broker epoch {e.epoch})",
-    facts.BecameLeader: lambda e: (
-        f"broker {e.node} begins to lead {e.partition} at offset {e.start_offset}"
-        f" (leader epoch {e.leader_epoch})"
-    ),
-    facts.LeaderRecovery: lambda e: _RECOVERY[e.phase].format(e),
-    facts.BecameFollower: lambda e: (
-        f"broker {e.node} follows {_who(e.leader)} for {e.partition}"
-        f" (leader epoch {e.leader_epoch})"
-    ),
-    facts.Fetched: lambda e: (
-        f"broker {e.node} learns that broker {e.follower} has {e.partition} up to offset {e.offset}"
-        + (": caught up" if e.caught_up else "")
-    ),
-    facts.Appended: lambda e: f"broker {e.node} appends {span(e.first, e.last)} of {e.partition}",
-    facts.Truncated: lambda e: (
-        f"broker {e.node} truncates {span(e.first, e.last)} of {e.partition}"
-    ),
-    facts.EpochDropped: lambda e: (
-        f"broker {e.node} drops leader epoch {e.epoch} from its log of {e.partition}:"
-        " no record has it"
-    ),
-    facts.RecordsDeleted: _deleted,
-    facts.Destroyed: lambda e: f"broker {e.node} loses {span(e.first, e.last)} of {e.partition}",
-    facts.HighWatermarkMoved: lambda e: (
-        f"high watermark of {e.partition} {e.before} -> {e.after} on broker {e.node}"
-    ),
-    facts.ControllerResigned: lambda e: (
-        f"the controller of epoch {e.before} resigns: {e.request} ended in an unexpected exception"
-        f" ({e.exception}); controller epoch {e.epoch} takes over"
-    ),
     facts.PeriodicElections: _periodic_elections,
     facts.TopicConfigured: _configured,
-    facts.Registered: lambda e: f"broker {e.node} now has broker epoch {e.epoch}",
-    facts.LifecycleChanged: lambda e: f"broker {e.node} {_LIFE[str(e.state)]}",
+    facts.RecordsDeleted: _deleted,
     facts.Polled: _polled,
-    facts.TransactionBegun: lambda e: (
-        f"a transaction is open in {e.partition} on broker {e.node} from offset {e.first} on:"
-        " read_committed consumers wait there"
-    ),
-    facts.TransactionEnded: _transaction_ended,
-    facts.PollFailed: lambda e: (
-        f"{e.consumer} knows no leader of {e.partition} ({e.error.name})"
-        if e.node == NO_LEADER
-        else f"{e.consumer} gets no answer from broker {e.node} for {e.partition} ({e.error.name})"
-    ),
-    facts.PositionValidated: lambda e: (
-        f"{e.consumer} validates offset {e.position} of {e.partition}: on broker {e.node} leader"
-        f" epoch {e.last_epoch} ends at {e.end}, so the records that it has read still exist"
-    ),
-    facts.PositionTruncated: lambda e: (
-        f"{e.consumer} detects a truncation of {e.partition}: on broker {e.node} leader epoch"
-        f" {e.end_epoch} ends at {e.after}, and the consumer has read up to {e.before} of leader"
-        f" epoch {e.last_epoch}; it goes back to {e.after}"
-    ),
-    facts.PositionReset: lambda e: (
-        f"{e.consumer} goes to the {e.to} offset of {e.partition}: {e.before} -> {e.after}"
-    ),
+    facts.PollFailed: _poll_failed,
     facts.ConsumerRaised: _raised,
-    facts.ReplicaPreferred: lambda e: (
-        f"broker {e.node} sends {e.consumer} to broker {e.replica} for {e.partition}: that replica"
-        " is nearer to it"
-    ),
-    facts.MetadataRefreshed: _refreshed,
-    facts.BatchQueued: lambda e: (
-        f"{e.producer} keeps batch {e.number} of {e.partition} ({_records(e.count)}) back:"
-        f" batch {e.behind} is not acknowledged yet"
-    ),
-    facts.BatchWaits: lambda e: (
-        f"{e.producer} waits until {span(e.first, e.last)} of {e.partition}"
-        f" (batch {e.number}) {'is' if e.first == e.last else 'are'} committed"
-    ),
-    facts.BatchAcknowledged: lambda e: (
-        f"broker {e.node} acknowledges {span(e.first, e.last)} of {e.partition} (batch {e.number})"
-        f" to {e.producer}: acks={'all' if e.acks_all else '1'}"
-    ),
-    facts.BatchRequeued: lambda e: (
-        f"{e.producer} requeues batch {e.number} of {e.partition} ({_records(e.count)}):"
-        f" {e.error.name}" + ("; it asks who leads first" if e.asks_who_leads else "")
-    ),
-    facts.BatchFailed: lambda e: (
-        f"{e.producer} gives batch {e.number} of {e.partition} up ({_records(e.count)}):"
-        f" {e.exception}"
-    ),
-    facts.ProducerInformed: lambda e: (
-        f"{e.producer} asks broker {e.node} who leads {e.partition}: {_who(e.leader)} in leader"
-        f" epoch {e.leader_epoch}"
-    ),
-    events.Sent: lambda e: (
-        f"{node_name(e.message.sender)} sends {node_name(e.receiver)}: {e.body.in_words()}"
-    ),
-    events.Delivered: _delivered,
-    events.Dropped: lambda e: f"{e.message} never arrives: {e.why}",
-    events.Happened: lambda e: e.text,
-    events.NotApplicable: lambda e: f"not applicable under these features: {e.text} ({e.reason})",
-    events.CommittedLost: lambda e: (
-        f"LOST: broker {e.leader} leads {e.partition} without committed {span(e.first, e.last)}"
-    ),
-    events.PropertyBroken: lambda e: (
-        f"property {e.property} is broken"
-        f" ({'' if e.promised else 'not '}promised in this run): {e.detail}"
-    ),
-    zookeeper_facts.ZnodeChanged: lambda e: f"ZooKeeper, transaction {e.zxid}: {e.path}: {e.text}",
-    zookeeper_facts.SessionOpened: lambda e: (
-        f"broker {e.broker} opens session {session_name(e.session)} with ZooKeeper"
-    ),
     zookeeper_facts.SessionEnded: _session_ended,
-    zookeeper_facts.ControllerElected: lambda e: (
-        f"broker {e.broker} is the controller from now on (controller epoch {e.controller_epoch})"
-    ),
-    zookeeper_facts.ControllerStoodDown: lambda e: (
-        f"broker {e.broker} stands down as the controller: {e.reason}"
-    ),
     zookeeper_facts.BrokersCompared: _compared,
-    zookeeper_facts.RequestsQueued: lambda e: (
-        f"{node_name(e.node)} queues for broker {e.broker}: {'; '.join(e.requests)}"
-    ),
-    zookeeper_facts.QueueDropped: _queue_dropped,
-    zookeeper_facts.ReplicaStopped: lambda e: (
-        f"broker {e.node} stops fetching {e.partition}: {e.reason}"
-    ),
-    zookeeper_facts.CheckpointLost: lambda e: (
-        f"broker {e.node} writes its high watermark checkpoint without {e.partition}: the value"
-        f" {e.high_watermark} is no longer on the disk"
-    ),
     zookeeper_facts.ShutdownTried: _shutdown_tried,
-    zookeeper_facts.BrokerDeclared: lambda e: (
-        f"{node_name(e.node)} declares broker {e.broker} {e.after}: {e.reason}"
-    ),
-    zookeeper_facts.BrokerStateChanged: lambda e: (
-        f"broker {e.node} considers itself {e.after} from now on: {e.reason}"
-    ),
 }

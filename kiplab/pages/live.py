@@ -33,20 +33,6 @@ from .player import carried, script_safe, with_few_decimals
 
 ENGINE = "kiplab-engine"
 """The folder of the engine, beside the page."""
-_PANEL = """<style>
-{style}
-</style>
-<section class="kiplab-live" id="kiplab-live" aria-label="Try it" data-size="{size}" hidden>
-<div class="kiplab-try"><button type="button">Try it</button>
-<p>Switch a rule, or drop a message, and see the run that follows. Loads {megabytes} MB, once.</p>
-<progress aria-label="loading" max="{size}" value="0" hidden></progress></div>
-<p class="kiplab-outcome" role="status"></p>
-<div class="kiplab-choices" hidden>
-<fieldset><legend>Rules that matter here</legend><div></div></fieldset>
-<fieldset><legend>Messages</legend><div></div></fieldset>
-</div>
-</section>
-<script type="application/json" id="kiplab-live-run">{run}</script>"""
 
 
 class LiveRun(msgspec.Struct, frozen=True):
@@ -77,7 +63,7 @@ def offered(stage: Stage, drawn: dict[str, Any], size: int) -> str:
     rules = tuple(id for id in GUARDS if _matters(stage, id))
     run = script_safe(LiveRun(text, name, stage.features, rules, drawn))
     megabytes, style = f"{size / 1e6:.1f}", page_file("live.css")
-    return _PANEL.format(style=style, size=size, megabytes=megabytes, run=run)
+    return page_file("live.html").format(style=style, size=size, megabytes=megabytes, run=run)
 
 
 def _matters(stage: Stage, id: str) -> bool:

@@ -15,15 +15,6 @@ from .page_files import page_file
 PLOTLY_SIZE = (700, 450)
 """Pixels of a figure that does not say how large it is."""
 _BUTTONS = ("First", "Back", "Play", "Step", "Last")
-_PLAYER = """<div class="kiplab-player" id="{id}-player" role="group" aria-label="player" hidden>
-<div>{buttons}</div>
-<label>step <input type="range" min="{first}" max="{last}" value="{initial}" step="1"></label>
-<p aria-live="polite"></p>
-</div>"""
-_SCRIPT = """<script type="application/json" id="{id}-steps">{carried}</script>
-<script>
-{script}("{id}", "{key}");
-</script>"""
 
 
 class PlayerStep(msgspec.Struct, frozen=True):
@@ -157,7 +148,7 @@ def player(carried: Carried, id: str) -> str:
     )
     last = carried.first + len(carried.labels) - 1
     about = {"first": carried.first, "last": last, "initial": carried.initial}
-    return _PLAYER.format(id=id, buttons=buttons, **about)
+    return page_file("player.html").format(id=id, buttons=buttons, **about)
 
 
 def player_script(carried: Carried, id: str, key: str) -> str:
@@ -166,7 +157,9 @@ def player_script(carried: Carried, id: str, key: str) -> str:
     `key` names the step in the page's address: ``#key=6``. Both must be words safe in HTML.
     """
     script = page_file("player.js")
-    return _SCRIPT.format(id=id, key=key, carried=script_safe(carried), script=script)
+    return page_file("player_script.html").format(
+        id=id, key=key, carried=script_safe(carried), script=script
+    )
 
 
 def script_safe(value: object) -> str:

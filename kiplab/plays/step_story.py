@@ -4,7 +4,9 @@ A step has up to twenty events. The story takes the ones that a reader must not 
 says what follows from the first of them in the cluster as it is after the step.
 """
 
+import tomllib
 from collections.abc import Callable
+from importlib.resources import files
 from typing import Any, NamedTuple
 
 from ..engine import events
@@ -34,9 +36,8 @@ def story_of(stage: Stage) -> StepStory:
     if not ranked:
         return StepStory("Nothing changes.")
     first = min(ranked, key=_rank)
-    matters = _MATTERS[type(first)]
-    if not isinstance(matters, str):
-        matters = matters(first, stage)
+    said = _MATTERS[type(first)]
+    matters = said.format(first) if isinstance(said, str) else said(first, stage)
     return StepStory(_happened(ranked, first), _capital(matters))
 
 
@@ -174,68 +175,30 @@ def _of_produce(event: facts.Appended, stage: Stage) -> str:
     return f"Not committed yet: every member of the ISR {broker_list(state.isr)} needs them first."
 
 
-_LIFECYCLE = {
-    "CRASHED": "The controller does not know yet: the session of the broker has to end first.",
-    "STOPPED": "It left in order: the controller had removed it from its ISRs.",
-    "PENDING_CONTROLLED_SHUTDOWN": "It serves until other brokers lead its partitions.",
-}
-"""By the state that a broker process moves to; what comes after a start goes without saying."""
+_TEXTS = tomllib.loads((files(__package__) / "matters.toml").read_text("utf-8"))
+_LIFECYCLE: dict[str, str] = _TEXTS.pop("states")
 _ALONE = (
     *(events.PropertyBroken, events.Delivered, events.Happened),
     *(facts.BecameLeader, facts.BecameFollower),
 )
 """Kinds that are told only where nothing else happened: they follow from the rest."""
-_MATTERS: dict[type, str | Callable[[Any, Stage], str]] = {
-    events.CommittedLost: "They were committed. Every replica follows this leader now.",
+_TOLD: dict[type, Callable[[Any, Stage], str]] = {
     facts.Refused: lambda e, _: explain(e),
     facts.NotProposed: lambda e, _: explain(e),
     facts.LeaderElected: _of_election,
     facts.IsrChanged: _of_isr,
     facts.Truncated: _of_truncation,
-    facts.Destroyed: "The controller does not see logs: it does not learn that records are lost.",
-    zookeeper_facts.CheckpointLost: "After its next start the high watermark begins at 0.",
-    facts.ControllerResigned: "The change that it was processing is not written.",
-    zookeeper_facts.ControllerElected: "",
-    zookeeper_facts.ControllerStoodDown: "",
-    facts.BatchFailed: "The producer cannot know whether its records are in a log.",
-    facts.PositionTruncated: "The consumer has read records that no longer exist.",
-    facts.ConsumerRaised: "The application has to decide where to go on.",
     zookeeper_facts.BrokersCompared: _of_comparison,
-    zookeeper_facts.QueueDropped: "",
-    zookeeper_facts.ReplicaStopped: "It stays so until a LeaderAndIsr request names it.",
     facts.BrokerChanged: _of_broker,
-    zookeeper_facts.BrokerDeclared: "",
-    zookeeper_facts.BrokerStateChanged: "",
     facts.IsrProposed: _of_proposal,
-    facts.IsrReverted: "The leader no longer waits for the replica that it had proposed.",
-    facts.IsrStuck: "It proposes again when it has newer metadata.",
-    zookeeper_facts.ShutdownTried: "",
-    zookeeper_facts.SessionEnded: "A watch notifies the controller.",
-    zookeeper_facts.SessionOpened: "",
-    **dict.fromkeys((facts.LeaderRecovery, facts.RecoveryStateChanged), ""),
-    facts.TransactionEnded: "",
-    facts.TransactionBegun: "",
-    facts.RecordsDeleted: "",
-    facts.BatchRequeued: "The producer sends them again; a log may already have them.",
     facts.BatchAcknowledged: lambda e, _: (
         "The producer relies on them: they must never be lost."
         if e.acks_all
         else "Only the leader has them for certain: acks=1 waits for no follower."
     ),
-    **dict.fromkeys((facts.BatchWaits, facts.BatchQueued, facts.Polled, facts.PollFailed), ""),
-    **dict.fromkeys((facts.PositionReset, facts.PositionValidated, facts.ReplicaPreferred), ""),
-    facts.HighWatermarkMoved: lambda e, _: (
-        f"Everything below offset {e.after} is committed: consumers can read it."
-    ),
     facts.Appended: _of_produce,
-    **dict.fromkeys((facts.TopicConfigured, facts.PeriodicElections), ""),
-    **dict.fromkeys((facts.MetadataRefreshed, facts.ProducerInformed, facts.Fetched), ""),
     facts.LifecycleChanged: lambda e, _: _LIFECYCLE[str(e.state)],
-    **dict.fromkeys((facts.BecameLeader, facts.BecameFollower, facts.EpochDropped), ""),
-    events.PropertyBroken: "",
-    **dict.fromkeys((zookeeper_facts.RequestsQueued, zookeeper_facts.ZnodeChanged), ""),
-    **dict.fromkeys((events.Dropped, events.Happened, events.Delivered), ""),
-    events.NotApplicable: "The run goes on without this line.",
 }
+_MATTERS = {events.EVENT_KINDS[name]: text for name, text in _TEXTS.items()} | _TOLD
 """What follows from an event, by kind, the most important first; others say the rest."""
 _RANK = {kind: rank for rank, kind in enumerate(_MATTERS)}

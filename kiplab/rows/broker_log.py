@@ -9,8 +9,9 @@ from typing import Any
 
 from ..engine.cluster import broker
 from ..engine.events import Delivered
-from ..protocol import errors, facts, ids, messages, releases
-from .snapshots import LogLine, Moment, replica_at
+from ..protocol import facts, ids, messages, releases
+from ..protocol.errors import KafkaError
+from .snapshots import LOG_WORDS, LogLine, Moment, replica_at
 
 LIFECYCLE = "BrokerLifecycleManager"
 
@@ -28,14 +29,14 @@ Words = Iterable[tuple[str, str, str]]
 
 
 def _altered(body: messages.AlterPartitionResponse, event: Delivered, moment: Moment) -> Words:
-    if body.error is errors.KafkaError.STALE_BROKER_EPOCH:
+    if body.error is KafkaError.STALE_BROKER_EPOCH:
         node = broker(moment.before, event.receiver)
         epoch = node.process.epoch if node is not None and node.process is not None else "…"
         what = "Partition" if moment.code(event.receiver) >= (3, 3) else "Isr"
         text = f"Broker had a stale broker epoch ({epoch}), retrying."
         yield "WARN", f"DefaultAlter{what}Manager", text
     for result in body.results:
-        if result.error is errors.KafkaError.NONE and _is_adopted(result.partition, event, moment):
+        if result.error is KafkaError.NONE and _is_adopted(result.partition, event, moment):
             yield "INFO", "Partition", _updated(result.partition, event, moment)
 
 
@@ -60,14 +61,7 @@ def _updated(partition: str, event: Delivered, moment: Moment) -> str:
 
 
 _FAILURES: dict[type, tuple[str, str]] = {
-    messages.BrokerRegistrationResponse: (
-        "INFO",
-        "Unable to register broker {id} because the controller returned error {error}",
-    ),
-    messages.BrokerHeartbeatResponse: (
-        "WARN",
-        "Broker {id} sent a heartbeat request but received error {error}.",
-    ),
+    getattr(messages, name): words for name, words in LOG_WORDS["failures"].items()
 }
 
 
@@ -84,7 +78,7 @@ def _fetch_reply(body: messages.FetchResponse, event: Delivered, moment: Moment)
     mine = replica_at(moment.before, event.receiver, body.partition)
     epoch = "…" if mine is None else str(mine.leader_epoch)
     level, text = _FETCH_ERRORS.get(body.error, ("", ""))
-    if body.error is errors.KafkaError.FENCED_LEADER_EPOCH:
+    if body.error is KafkaError.FENCED_LEADER_EPOCH:
         fetch = moment.answered
         moved_on = mine is not None and fetch is not None and fetch.leader_epoch < mine.leader_epoch
         level, text = "INFO", _moved_on(moment.code(event.receiver)) if moved_on else _FENCED
@@ -95,38 +89,17 @@ def _fetch_reply(body: messages.FetchResponse, event: Delivered, moment: Moment)
         yield "WARN", "ReplicaFetcherThread", f"Partition {body.partition} marked as failed"
 
 
-_FENCED = (
-    "Partition {partition} has an older epoch ({epoch}) than the current leader."
-    " Will await the new LeaderAndIsr state before resuming fetching."
-)
+_FENCED: str = LOG_WORDS["fetches"]["fenced"]
 """Of a follower whose fetch was of an epoch that is over."""
 
 
 def _moved_on(code: releases.CodeVersion) -> str:
     """For a leader that learnt the new epoch after the fetch was sent."""
-    if code >= (3, 4):
-        return (
-            "Partition {partition} has a newer epoch ({epoch}) than the current leader."
-            " Retry the partition later."
-        )
-    return (
-        "Partition {partition} has an new epoch ({epoch}) than the current leader."
-        " retry the partition later"
-    )
+    text: str = LOG_WORDS["fetches"]["moved_on" if code >= (3, 4) else "moved_on_before_3.4"]
+    return text
 
 
-_FETCH_ERRORS = {
-    errors.KafkaError.UNKNOWN_LEADER_EPOCH: (
-        "DEBUG",
-        "Remote broker has a smaller leader epoch for partition {partition} than this replica's"
-        " current leader epoch of {epoch}.",
-    ),
-    errors.KafkaError.NOT_LEADER_OR_FOLLOWER: (
-        "DEBUG",
-        "Remote broker is not the leader for partition {partition}, which could indicate that the"
-        " partition is being moved",
-    ),
-}
+_FETCH_ERRORS = {KafkaError[name]: words for name, words in LOG_WORDS["fetch_errors"].items()}
 _ANSWERS: dict[type, Callable[[Any, Delivered, Moment], Words]] = {
     messages.AlterPartitionResponse: _altered,
     **dict.fromkeys(_FAILURES, _failed),
@@ -149,15 +122,7 @@ def reverted(event: facts.IsrReverted, moment: Moment) -> Iterator[LogLine]:
     yield LogLine(ids.node_name(event.node), "INFO", "Partition", text)
 
 
-_WAITING = {
-    errors.KafkaError.UNKNOWN_TOPIC_OR_PARTITION: (
-        "since the controller doesn't know about this topic or partition."
-    ),
-    errors.KafkaError.UNKNOWN_TOPIC_ID: "since the controller doesn't know about this topic.",
-    errors.KafkaError.FENCED_LEADER_EPOCH: "since the leader epoch is old.",
-    errors.KafkaError.INVALID_UPDATE_VERSION: "because the partition epoch is invalid.",
-    errors.KafkaError.INVALID_REQUEST: "because the request is invalid.",
-}
+_WAITING = {KafkaError[name]: why for name, why in LOG_WORDS["waiting"].items()}
 
 
 def stuck(event: facts.IsrStuck, moment: Moment) -> Iterator[LogLine]:
@@ -169,11 +134,7 @@ def stuck(event: facts.IsrStuck, moment: Moment) -> Iterator[LogLine]:
     yield LogLine(ids.node_name(event.node), "DEBUG", "Partition", text)
 
 
-_LIFE = {
-    "RECOVERY": "The broker has caught up. Transitioning from STARTING to RECOVERY.",
-    "RUNNING": "The broker has been unfenced. Transitioning from RECOVERY to RUNNING.",
-    "PENDING_CONTROLLED_SHUTDOWN": "Beginning controlled shutdown.",
-}
+_LIFE: dict[str, str] = LOG_WORDS["lifecycle"]
 
 
 def lifecycle(event: facts.LifecycleChanged, _moment: Moment) -> Iterator[LogLine]:
@@ -194,19 +155,12 @@ def deleted(event: facts.RecordsDeleted, _moment: Moment) -> Iterator[LogLine]:
         yield LogLine(node, "INFO", "UnifiedLog", text)
 
 
-_SENTENCE_OF = {
-    facts.Registered: "Successfully registered broker {e.node} with broker epoch {e.epoch}",
-    facts.Truncated: "Truncating to offset {e.first}",
-    facts.EpochDropped: (
-        "Truncating to {e.end} has no effect as the largest offset in the log is {largest}"
-    ),
-}
-
-
 def one_sentence(
     event: facts.Registered | facts.Truncated | facts.EpochDropped, _moment: Moment
 ) -> Iterator[LogLine]:
     """What one sentence at INFO says, in every release."""
     logger = LIFECYCLE if isinstance(event, facts.Registered) else "UnifiedLog"
-    text = _SENTENCE_OF[type(event)].format(e=event, largest=getattr(event, "end", 0) - 1)
+    text = LOG_WORDS["one_sentence"][type(event).__name__].format(
+        e=event, largest=getattr(event, "end", 0) - 1
+    )
     yield LogLine(ids.node_name(event.node), "INFO", logger, text)

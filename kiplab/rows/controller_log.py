@@ -16,7 +16,7 @@ from ..protocol.kraft.records import PartitionChangeRecord
 from ..protocol.releases import CodeVersion
 from . import rejection_lines
 from .rejection_lines import ids
-from .snapshots import LogLine, Moment
+from .snapshots import LOG_WORDS, LogLine, Moment
 
 REPLICATION, QUORUM = "ReplicationControlManager", "QuorumController"
 HEARTBEATS = "BrokerHeartbeatManager"
@@ -151,8 +151,8 @@ def _heartbeat(request: messages.BrokerHeartbeatRequest, moment: Moment) -> Iter
     if any(isinstance(e, facts.Refused) for e in moment.step.events):
         return
     id, before = request.broker, moment.before
-    standings = _standing(before, id), _standing(moment.step.cluster, id)
-    granted = _GRANTED.get((*standings, request.want_shut_down))
+    stood, stands = _standing(before, id), _standing(moment.step.cluster, id)
+    granted = _GRANTED.get(f"{stood} -> {stands}{', to shut down' * request.want_shut_down}")
     if granted is not None:
         text, context = granted
         words = text.format(id=id, caught_up=_caught_up_with(id, before, moment.code(CONTROLLER)))
@@ -175,32 +175,9 @@ def _changing(context: str, moment: Moment) -> Iterator[LogLine]:
 # --- heartbeat lines ------------------------------------------------------------------------------
 
 
-_ASKED = "broker {id} has requested and been granted"
-_LET_GO = (
-    "The request from broker {id} to shut down has been granted since the lowest active offset … is"
-    " now greater than the broker's controlled shutdown offset ….",
-    "handleBrokerFenced",
-)
-_AT_ONCE = f"{_ASKED} an immediate shutdown."
-_GRANTED = {
-    ("fenced", "unfenced", False): (
-        "The request from broker {id} to unfence has been granted because it has caught up with the"
-        " {caught_up}.",
-        "handleBrokerUnfenced",
-    ),
-    ("fenced", "fenced", True): (f"Fenced {_AT_ONCE}", "handleBrokerFenced"),
-    ("unfenced", "fenced", True): (f"Unfenced {_AT_ONCE}", "handleBrokerFenced"),
-    ("unfenced", "fenced", False): (f"Unfenced {_ASKED} fencing", "handleBrokerFenced"),
-    ("unfenced", "leaving", True): (
-        f"Unfenced {_ASKED} a controlled shutdown.",
-        "enterControlledShutdown[{id}]",
-    ),
-    ("leaving", "fenced", True): _LET_GO,
-    ("leaving", "fenced", False): _LET_GO,
-}
-"""What is said of a broker's wish, and the name of what it does to partitions: by how the broker
-stood, how it stands now, and whether it wants to shut down. What is not here leaves things as they
-are, and is said at DEBUG if at all.
+_GRANTED: dict[str, tuple[str, str]] = LOG_WORDS["granted"]
+"""What is said of a broker's wish, and the name of what it does to partitions. What is not here
+leaves things as they are, and is said at DEBUG if at all.
 """
 
 

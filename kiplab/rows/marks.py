@@ -1,6 +1,8 @@
 """Marks: the events of one moment on one lane."""
 
+import tomllib
 from collections.abc import Callable, Iterator, Sequence
+from importlib.resources import files
 from typing import Any
 
 from ..engine import cluster, events
@@ -33,12 +35,12 @@ def marks(shots: Sequence[Snapshot]) -> Iterator[MarkRow]:
 def _marked(event: events.Event, before: cluster.Cluster) -> _Made:
     if isinstance(event, facts.Fetched):
         return _fetched(event, before)
-    mark = _MARKS.get(type(event))
-    if not isinstance(mark, tuple):
-        return None if mark is None else mark(event)
-    kind, text, *when = mark
-    if not all(is_told(event) for is_told in when):
+    mark, has_happened = _MARKS.get(type(event)), _HAPPENED.get(type(event))
+    if mark is None or (has_happened and not has_happened(event)):
         return None
+    if callable(mark):
+        return mark(event)
+    kind, text = mark
     first, last = getattr(event, "first", 0), getattr(event, "last", 0)
     guard = guards.GUARDS.get(getattr(event, "guard", ""))
     words = {
@@ -90,58 +92,21 @@ def _compared(event: zookeeper_facts.BrokersCompared) -> _Made:
     return "controller", "bounced" if bounced else "compared", changes
 
 
-_Told = Callable[[Any], bool]
 _LANES = {"happened": "world", "lost": "records", "broken": "records"}
 _LANES |= dict.fromkeys(("elected", "queue dropped"), "controller")
 """By kind, where it is not the broker's."""
-_MARKS: dict[type, Callable[[Any], _Made] | tuple[MarkKind, str] | tuple[MarkKind, str, _Told]] = {
+_TEXTS = tomllib.loads((files(__package__) / "marks.toml").read_text("utf-8"))
+_MARKS: dict[type, tuple[MarkKind, str] | Callable[[Any], _Made]] = {
+    **{events.EVENT_KINDS[name]: mark for name, mark in _TEXTS.items()},
     facts.LifecycleChanged: _lifecycle,
-    facts.RecordsDeleted: (
-        "deleted",
-        "log begins at {e.start}",
-        lambda e: e.last >= e.first or e.follows,
-    ),
-    facts.Polled: ("polled", "{e.consumer} reads to {e.last}", lambda e: e.last >= e.first),
     facts.Refused: _client_refused,
-    facts.NotProposed: ("not proposed", "does not propose {e.follower}: {subject}"),
     facts.LeaderElected: _elected,
     zookeeper_facts.BrokersCompared: _compared,
-    zookeeper_facts.QueueDropped: (
-        "queue dropped",
-        "{requests} for broker {e.broker} dropped",
-        lambda e: bool(e.requests),
-    ),
-    facts.Truncated: ("truncated", "truncates to {e.first}"),
-    facts.Destroyed: ("destroyed", "{offsets} destroyed"),
-    facts.Appended: ("appended", "+{records}"),
-    facts.BatchAcknowledged: ("acknowledged", "{e.producer} knows {offsets} written"),
-    facts.BatchRequeued: (
-        "happened",
-        "{e.producer} requeues batch {e.number} of {e.partition}: {e.error.name}",
-    ),
-    facts.BatchFailed: (
-        "happened",
-        "{e.producer} gives batch {e.number} of {e.partition} up: {e.exception}",
-    ),
-    facts.IsrReverted: ("withdrawn", "withdraws its proposal"),
-    facts.IsrStuck: ("withdrawn", "keeps its proposal, waits"),
-    facts.ControllerResigned: ("happened", "controller epoch {e.epoch} takes over"),
-    zookeeper_facts.ControllerElected: (
-        "elected",
-        "broker {e.broker} is the controller, epoch {e.controller_epoch}",
-    ),
-    zookeeper_facts.ControllerStoodDown: ("stood down", "stands down: {e.reason}"),
-    zookeeper_facts.ReplicaStopped: (
-        "stopped fetching",
-        "stops fetching {e.partition}: {e.reason}",
-    ),
-    zookeeper_facts.CheckpointLost: (
-        "checkpoint lost",
-        "checkpoint loses {e.partition}: HW {e.high_watermark}",
-    ),
-    zookeeper_facts.ShutdownTried: ("not let go", "may not stop yet: {e.reason}"),
-    events.CommittedLost: ("lost", "{offsets} lost"),
-    events.PropertyBroken: ("broken", "{e.property}: {e.detail}"),
-    events.Happened: ("happened", "{e.text}"),
 }
-"""How an event is marked: a function, or a kind and its text on its broker's lane, and when."""
+"""How an event is marked: a function, or a kind and its text on its broker's lane."""
+_HAPPENED: dict[type, Callable[[Any], bool]] = {
+    facts.RecordsDeleted: lambda e: e.last >= e.first or e.follows,
+    facts.Polled: lambda e: e.last >= e.first,
+    zookeeper_facts.QueueDropped: lambda e: bool(e.requests),
+}
+"""When it is marked, where that is not always."""

@@ -1,7 +1,7 @@
 """The metrics that an operator would see move, under Kafka's names, read off a run.
 
-A metric is one entry of METRICS: what it counts, who reports it, since which release a cluster has
-it, and how it is read off the clusters and moves of a run. Nothing is decided here. A
+A metric is an entry of metrics.toml: what it counts, who reports it, since which release a cluster
+has it. Here stands how it is read off the clusters and moves of a run. Nothing is decided here. A
 gauge of brokers is what each broker says of itself, from the metadata it has: a leader that has not
 heard of its successor still counts its partitions, and a broker that is down reports nothing.
 
@@ -19,8 +19,10 @@ Source: the classes named by each entry, at the last tag of every release from 3
 2.8.2, 3.0.0 and 3.1.0.
 """
 
+import tomllib
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from importlib.resources import files
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -34,8 +36,6 @@ from ..protocol.replica.broker_state import IsrState, Replica, replica_of
 from . import columns, snapshots
 
 REPLICA_MANAGER = "kafka.server:type=ReplicaManager"
-KAFKA_CONTROLLER = "kafka.controller:type=KafkaController"
-CONTROLLER_STATS = "kafka.controller:type=ControllerStats"
 
 
 class Led(NamedTuple):
@@ -184,126 +184,43 @@ def _failed(moment: snapshots.Moment) -> Iterator[BrokerId]:
 
 # --- the table ----------------------------------------------------------------------------------
 
-_ENTRIES = (
-    Metric(
-        name="UnderReplicatedPartitions",
-        counts="partitions that this broker leads whose ISR is smaller than their replicas",
-        source="Partition.isUnderReplicated, 3.2 to 4.3; with ZooKeeper 2.1.1 to 3.4.1",
-        with_zookeeper=(2, 1),
-        is_counted=_is_under_replicated,
+_IS_COUNTED: dict[str, Callable[[Led], bool]] = {
+    "UnderReplicatedPartitions": _is_under_replicated,
+    "UnderMinIsrPartitionCount": lambda led: len(led.isr) < _least(led),
+    "AtMinIsrPartitionCount": lambda led: len(led.isr) == _least(led),
+    "LeaderCount": lambda _: True,
+}
+_TOTALS: dict[str, Callable[[Truth], int]] = {
+    "OfflinePartitionsCount": lambda truth: sum(p.leader == NO_LEADER for p in truth.partitions),
+    "PreferredReplicaImbalanceCount": lambda truth: sum(
+        p.leader != p.replicas[0] for p in truth.partitions
     ),
-    Metric(
-        name="UnderMinIsrPartitionCount",
-        counts="partitions that this broker leads with fewer than min.insync.replicas in the ISR",
-        source="Partition.isUnderMinIsr, 3.2 to 4.3; with ZooKeeper 2.1.1 to 3.4.1",
-        with_zookeeper=(2, 1),
-        is_counted=lambda led: len(led.isr) < _least(led),
+    "ActiveBrokerCount": lambda truth: sum(not r.fenced for r in truth.registrations),
+    "FencedBrokerCount": lambda truth: sum(r.fenced for r in truth.registrations),
+    "ActiveControllerCount": lambda _: 1,
+}
+_MARKED: dict[str, Callable[[snapshots.Moment], Iterator[BrokerId]]] = {
+    "IsrShrinksPerSec": lambda moment: _changed(moment, growing=False),
+    "IsrExpandsPerSec": lambda moment: _changed(moment, growing=True),
+    "FailedIsrUpdatesPerSec": _failed,
+    "UncleanLeaderElectionsPerSec": _elected_uncleanly,
+    "NewActiveControllersCount": lambda moment: (
+        CONTROLLER for e in moment.step.events if isinstance(e, facts.ControllerResigned)
     ),
-    Metric(
-        name="AtMinIsrPartitionCount",
-        counts="partitions that this broker leads with just min.insync.replicas in the ISR",
-        source="Partition.isAtMinIsr, 3.2 to 4.3; with ZooKeeper 2.3.0 to 3.4.1",
-        with_zookeeper=(2, 3),
-        is_counted=lambda led: len(led.isr) == _least(led),
-    ),
-    Metric(
-        name="LeaderCount",
-        counts="partitions that this broker believes that it leads",
-        source="ReplicaManager.leaderPartitionsIterator, 3.2 to 4.3; with ZooKeeper 2.1.1 to 3.4.1",
-        with_zookeeper=(2, 1),
-        is_counted=lambda _: True,
-    ),
-    Metric(
-        name="IsrShrinksPerSec",
-        kind="meter",
-        counts="smaller ISRs that this broker proposed and got accepted, if the answer comes before"
-        " the metadata; not those that the controller makes by itself",
-        source="PendingShrinkIsr.notifyListener, 3.3 to 4.1; in 3.2 and from 4.2 on"
-        " Partition.handleAlterPartitionUpdate",
-        marked=lambda moment: _changed(moment, growing=False),
-    ),
-    Metric(
-        name="IsrExpandsPerSec",
-        kind="meter",
-        counts="larger ISRs that this broker proposed and got accepted, if the answer comes before"
-        " the metadata",
-        source="PendingExpandIsr.notifyListener, 3.3 to 4.1; in 3.2 and from 4.2 on"
-        " Partition.handleAlterPartitionUpdate",
-        marked=lambda moment: _changed(moment, growing=True),
-    ),
-    Metric(
-        name="FailedIsrUpdatesPerSec",
-        kind="meter",
-        counts="ISRs that this broker proposed and the controller did not accept",
-        source="Partition.handleAlterPartitionError, 3.2 to 4.3",
-        marked=_failed,
-    ),
-    Metric(
-        name="OfflinePartitionsCount",
-        bean=KAFKA_CONTROLLER,
-        since=(3, 0),
-        counts="partitions without a leader",
-        source="ControllerMetricsChanges.handlePartitionChange, 3.5 to 4.3; in 3.3 and 3.4"
-        " ControllerMetricsManager, in 3.2 BrokersToIsrs.offlinePartitionCount",
-        total=lambda truth: sum(p.leader == NO_LEADER for p in truth.partitions),
-    ),
-    Metric(
-        name="PreferredReplicaImbalanceCount",
-        bean=KAFKA_CONTROLLER,
-        since=(3, 0),
-        counts="partitions whose leader is not their first replica",
-        source="ControllerMetricsChanges.handlePartitionChange, 3.5 to 4.3; in 3.3 and 3.4"
-        " ControllerMetricsManager, in 3.2 ReplicationControlManager.replay",
-        total=lambda truth: sum(p.leader != p.replicas[0] for p in truth.partitions),
-    ),
-    Metric(
-        name="UncleanLeaderElectionsPerSec",
-        kind="meter",
-        bean=CONTROLLER_STATS,
-        since=(3, 9),
-        counts="leaders elected from outside the ISR (from 4.1 on not those of a partition that"
-        " recovers already); before 3.9 no KRaft controller counts them",
-        source="ControllerMetricsChanges.handlePartitionChange, 3.9 and 4.0;"
-        " TopicDelta.updateElectionStats, 4.1 to 4.3",
-        marked=_elected_uncleanly,
-    ),
-    Metric(
-        name="ActiveBrokerCount",
-        bean=KAFKA_CONTROLLER,
-        since=(3, 1),
-        counts="registered brokers that are not fenced, also while they shut down",
-        source="ControllerMetricsChanges.handleBrokerChange, 3.5 to 4.3; in 3.3 and 3.4"
-        " ControllerMetricsManager, in 3.2 ClusterControlManager.updateMetrics",
-        total=lambda truth: sum(not r.fenced for r in truth.registrations),
-    ),
-    Metric(
-        name="FencedBrokerCount",
-        bean=KAFKA_CONTROLLER,
-        since=(3, 1),
-        counts="registered brokers that are fenced",
-        source="ControllerMetricsChanges.handleBrokerChange, 3.5 to 4.3; in 3.3 and 3.4"
-        " ControllerMetricsManager, in 3.2 ClusterControlManager.updateMetrics",
-        total=lambda truth: sum(r.fenced for r in truth.registrations),
-    ),
-    Metric(
-        name="ActiveControllerCount",
-        bean=KAFKA_CONTROLLER,
-        counts="1 on the active controller, 0 on the others; their sum, which stays 1 while another"
-        " controller takes over within a step",
-        source="QuorumControllerMetrics.setActive, 3.2 to 4.3",
-        total=lambda _: 1,
-    ),
-    Metric(
-        name="NewActiveControllersCount",
-        kind="counter",
-        bean=KAFKA_CONTROLLER,
-        since=(3, 6),
-        counts="controllers that became active since the run began",
-        source="QuorumController.QuorumMetaLogListener.handleLeaderChange, 3.6 to 4.3",
-        marked=lambda moment: (
-            CONTROLLER for e in moment.step.events if isinstance(e, facts.ControllerResigned)
-        ),
-    ),
-)
-METRICS = {metric.name: metric for metric in _ENTRIES}
+}
+
+
+def _metric(name: str, entry: dict[str, Any]) -> Metric:
+    """`entry` is of metrics.toml; how the metric is read stands in one of the tables above."""
+    return Metric(
+        name=name,
+        is_counted=_IS_COUNTED.get(name),
+        total=_TOTALS.get(name),
+        marked=_MARKED.get(name),
+        **entry | {key: tuple(own) for key, own in entry.items() if isinstance(own, list)},
+    )
+
+
+_FILE = (files(__package__) / "metrics.toml").read_text("utf-8")
+METRICS = {name: _metric(name, entry) for name, entry in tomllib.loads(_FILE).items()}
 """Every metric by name: those of brokers first."""

@@ -8,40 +8,12 @@ from ..protocol.ids import NO_LEADER, BrokerId
 from ..protocol.messages import BODIES, AlterPartitionItem, AlterPartitionRequest
 from ..protocol.registrations import PartitionRegistration, topic_of
 from ..protocol.releases import CodeVersion
+from .snapshots import LOG_WORDS
 
 RejectionLine = tuple[str, str]
 _NO_TOPIC_ID = "A" * 22
 """Uuid.ZERO_UUID as Kafka prints it: sixteen bytes of zero in base64."""
-_INVALID = "because it specified an invalid ISR{isr}"
-_INELIGIBLE = "because it specified ineligible replicas"
-_WHY = {
-    "kafka-14154.newer-epoch": ("DEBUG", "because the current {c.name} is {greater}"),
-    "497.leader-epoch": ("DEBUG", "because the current leader epoch is {epochs}"),
-    "497.sender-is-leader": ("INFO", "because the current leader is {leader}."),
-    "497.partition-epoch": ("INFO", "because the current partition epoch is {epochs}"),
-    "497.isr-of-replicas": ("ERROR", f"{_INVALID}."),
-    "497.leader-in-isr": ("ERROR", f"{_INVALID} that doesn't include itself."),
-    "704.recovering-alone": (
-        "INFO",
-        "because the ISR{isr} had more than one replica while the leader was still recovering from"
-        " an {unclean} leader election RECOVERING.",
-    ),
-    "704.no-way-back": (
-        "INFO",
-        "because the leader recovery state cannot change from RECOVERED to RECOVERING.",
-    ),
-    **{
-        guard: ("INFO", f"{_INELIGIBLE} [{{who}} ({reason})] in the new ISR{{isr}}.")
-        for guard, reason in {
-            "841.registered": "not registered",
-            "841.shutting-down": "shutting down",
-            "841.fenced": "fenced",
-            "903.controller-epoch": (
-                "broker epoch mismatch: requested={c.requested} VS expected={c.held}"
-            ),
-        }.items()
-    },
-}
+_WHY: dict[str, RejectionLine] = LOG_WORDS["rejections"]
 """By the guard that refuses: the level, and what follows the name of the partition."""
 
 

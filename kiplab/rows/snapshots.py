@@ -1,7 +1,9 @@
 """A stage, moment by moment: the source of every row."""
 
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from importlib.resources import files
 from itertools import count
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
@@ -281,3 +283,9 @@ class LogLine(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.node} log, {self.level} {self.logger}: {self.text}"
+
+
+LOG_WORDS: dict[str, Any] = tomllib.loads(
+    (files(__package__) / "log_words.toml").read_text("utf-8")
+)
+"""Kafka's words for its log lines, by table."""

@@ -10,6 +10,7 @@ import hashlib
 import io
 import json
 import re
+import tomllib
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from importlib import metadata
@@ -32,23 +33,8 @@ KERNEL = "jupyterlite-pyodide-kernel"
 KERNEL_WHEELS = ("ipykernel", "piplite", "pyodide_kernel")
 FOR_THE_PAGE = (KERNEL, "jupyterlab-widgets")
 """Wheels with parts of JupyterLab in them, and no Python that a kernel imports."""
-LEFT_OUT = {
-    "kiplab": "kiplab/(_labs|cli|site)/",
-    # kiplab draws scatters, bars and heatmaps.
-    "plotly": "plotly/(labextension|matplotlylib|figure_factory|express|data)/"
-    "|plotly/package_data/(datasets|widgetbundle)|plotly/graph_objs/_figurewidget"
-    "|plotly/graph_objs/(?!(layout|scatter|bar|heatmap|histogram|box|pie|table)/)[a-z0-9]+/",
-    "pygments": "pygments/(formatters/(?!__init__|_mapping|html|latex|terminal)"
-    "|styles/(?!__init__|_mapping|default|monokai)"
-    "|lexers/(?!__init__|_mapping|python|shell|html|javascript|css|data))",
-    "jedi": "jedi/third_party/",
-    "narwhals": "narwhals/(_arrow|_dask|_duckdb|_ibis|_polars|_spark_like|_sql|testing)/",
-    "ipython": "IPython/sphinxext/",
-    "anywidget": "anywidget/(labextension|nbextension)/",
-    "python_stdlib": "(_pyrepl|idlelib|wsgiref|xmlrpc|ensurepip|pydoc_data)/"
-    "|(imaplib|smtplib|ftplib|poplib|mailbox|pstats|profile|trace)[.]py"
-    "|encodings/(cp(?!437)|mac_|iso|koi8|big5|euc|shift|johab|gb|hz|ptcp|tis|hp_|kz)",
-}
+_LISTED = tomllib.loads(Path(__file__).with_name("left_out.toml").read_text("utf-8"))
+LEFT_OUT = {package: "|".join(paths) for package, paths in _LISTED.items()}
 """By package, what only a server, a test, a terminal or another library reads."""
 _NEVER = re.compile(r".*(\.pyi|\.data/(?!data/etc/ipython/).*|/RECORD|/tests/.*|\.map)$")
 WHEEL_NAME = f"kiplab-{_VERSION}-py3-none-any.whl"

@@ -16,10 +16,10 @@ import pytest
 from kiplab import fleet
 from kiplab.cli.fleet_text import answer_text
 from kiplab.fleet.estimators.forced_windows import forced_rates
+from kiplab.fleet.fleet_answers.counted_metrics import never_in
 from kiplab.fleet.fleet_answers.first_screen import first_screen
 from kiplab.fleet.fleet_answers.fleet_row import FleetRow, best_rows
 from kiplab.fleet.fleet_answers.loss_levers import loss_levers
-from kiplab.fleet.fleet_answers.never_rules import never_in
 from kiplab.fleet.fleet_answers.quick_estimate import changed
 from kiplab.fleet.fleet_answers.yearly_incidents import incidents_per_rate
 from kiplab.fleet.kernel.simulation import simulate

@@ -118,7 +118,7 @@ def test_a_refusal_that_no_log_has_words_for_is_told(copied: Copied) -> None:
     stands(copied, RULE, ROW_AFTER, ROW_AFTER + ROW)
     said = told(copied, "tests/rows/test_rejection_lines.py")
     assert "704.made-up refuses without a line in the log of Kafka 3.2, 3.3" in said
-    assert "add its words to `_WHY` in kiplab/rows/rejection_lines.py" in said
+    assert "add its words to [rejections] of kiplab/rows/log_words.toml" in said
 
 
 def test_a_guard_that_the_fleet_does_not_know_is_told_and_with_a_reason_it_does(

@@ -39,8 +39,8 @@ def test_every_check_of_a_partition_has_a_line_in_the_log(guard: str) -> None:
     lines = {release: line_of(guard, release) for release in releases.of_mode(releases.Mode.KRAFT)}
     silent = ", ".join(release for release, line in lines.items() if line is None)
     assert not silent, (
-        f"{guard} refuses without a line in the log of Kafka {silent}: add its words to `_WHY`"
-        " in kiplab/rows/rejection_lines.py"
+        f"{guard} refuses without a line in the log of Kafka {silent}: add its words to"
+        " [rejections] of kiplab/rows/log_words.toml"
     )
     for level, text in filter(None, lines.values()):
         assert level in ("DEBUG", "INFO", "ERROR")

@@ -35,7 +35,9 @@ The four properties are checked at rest (engine/at_rest.py), when nothing is und
 way there has to let everything arrive. normal_zookeeper.py defines a state.
 """
 
+import tomllib
 from collections.abc import Mapping
+from importlib.resources import files
 from typing import get_args
 
 from msgspec.structs import replace
@@ -59,35 +61,28 @@ QUEUED = tuple(messages.KINDS[body] for body in get_args(QueuedRequest))
 
 # --- messages -------------------------------------------------------------------------------------
 
-_GOES_ON = "It only lets the next request go, and that request can wait itself."
-AT_ONCE: Mapping[type, str] = {
-    messages.LeaderAndIsrResponse: _GOES_ON,
-    messages.UpdateMetadataResponse: _GOES_ON,
-    messages.StopReplicaResponse: _GOES_ON,
-    messages.ElectLeadersRequest: "A late request is the same as a late action of the client.",
-    messages.ElectLeadersResponse: "No node waits for it.",
-}
-"""Messages that arrive within the action that sends them."""
-
-NO_DATA = "No record is written, fetched or read at this level."
+_FILE = tomllib.loads((files(__package__) / "zookeeper_scope.toml").read_text("utf-8"))
+_WHY: dict[str, str] = _FILE["why"]
+NO_DATA = _WHY["no_data"]
 """Why much of what a broker does is no part of this level."""
-_ISR_SHRINKS = "No broker fetches or reads a clock: no leader has a reason to change an ISR."
-_KRAFT = "Only KRaft's brokers send it, or its controller."
+
+
+def _left_out(table: str) -> dict[str, str]:
+    """Names of a table of zookeeper_scope.toml, each with the reason why."""
+    return {name: _WHY[why] for why, names in _FILE[table].items() for name in names}
+
+
+AT_ONCE = {getattr(messages, name): why for name, why in _left_out("at_once").items()}
+"""Messages that arrive within the action that sends them, and why: types of their bodies."""
 NEVER_SENT: Mapping[type, str] = {
-    messages.FetchRequest: NO_DATA,
-    messages.FetchResponse: NO_DATA,
-    messages.AlterPartitionRequest: _ISR_SHRINKS,
-    messages.AlterPartitionResponse: _ISR_SHRINKS,
-    messages.SetPartitionStateRequest: _ISR_SHRINKS,
-    messages.SetPartitionStateResponse: _ISR_SHRINKS,
-    messages.MetadataUpdate: _KRAFT,
+    **{getattr(messages, name): why for name, why in _left_out("never_sent").items()},
     **{
-        body: _KRAFT
+        body: _WHY["kraft"]
         for body in messages.KINDS
         if body.__module__ == messages.broker_messages.__name__ and body not in AT_ONCE
     },
     **{
-        body: "Plays with KIP-343's heartbeats are refused."
+        body: _WHY["heartbeats"]
         for body in messages.KINDS
         if body.__module__ == messages.heartbeat_messages.__name__
     },
@@ -99,30 +94,9 @@ HELD = tuple(kind for body, kind in messages.KINDS.items() if body not in {**AT_
 # --- guards ---------------------------------------------------------------------------------------
 
 NOT_ASKED: Mapping[str, str] = {
-    "320.fenced-fetch": NO_DATA,
-    "320.unknown-fetch": NO_DATA,
-    "320.validated-position": NO_DATA,
-    "kafka-7128.epoch-start": NO_DATA,
-    "497.request-broker-epoch": _ISR_SHRINKS,
-    "497.leader-epoch": _ISR_SHRINKS,
-    "497.partition-epoch": _ISR_SHRINKS,
-    "kafka-14154.newer-epoch": _ISR_SHRINKS,
-    "704.recovering-alone": _ISR_SHRINKS,
-    "704.no-way-back": _ISR_SHRINKS,
-    "841.registered": _ISR_SHRINKS,
-    "841.shutting-down": _ISR_SHRINKS,
-    "zookeeper.isr-version": _ISR_SHRINKS,
-    "zookeeper.leader-skips-absent": _ISR_SHRINKS,
-    "704.leader-refuses": NO_DATA,
-    "704.follower-refuses": NO_DATA,
-    "704.aborts-transactions": NO_DATA,
-    "zookeeper.controller-epoch": "There is one controller, and no request of an earlier one.",
-    "kafka-9839.newer-epoch": (
-        "A process that registers again knows its epoch in the same action: no request has a later"
-        " one."
-    ),
+    **_left_out("not_asked"),
     **{
-        guard.id: "Plays with KIP-343's heartbeats are refused."
+        guard.id: _WHY["heartbeats"]
         for guard in GUARDS.values()
         if guard.kip == 343 and guard.id != "343.heartbeats"
     },

@@ -23,8 +23,8 @@ from ..parameters.scenario import Scenario
 from ..parameters.years import MICROSECONDS_PER_YEAR
 from ..pipeline.study_plan import FORCED, NAIVE, FleetOrder, Partial
 from .block_sizes import kernel_work
+from .counted_metrics import never_in
 from .forced_scenarios import can_force
-from .never_rules import never_in
 from .work_block import work_block
 
 WORK = 600_000.0

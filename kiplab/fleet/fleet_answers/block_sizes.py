@@ -16,7 +16,7 @@ from ..parameters.meaningful_sets import NONE_OF_THEM
 from ..parameters.scenario import Scenario
 from ..parameters.years import MICROSECONDS_PER_YEAR
 from ..pipeline.study_plan import Workload
-from .never_rules import never_in
+from .counted_metrics import never_in
 
 _BLOCKS = 40
 """Of a scenario or more, as long as each is small."""

@@ -1,4 +1,5 @@
-"""The meaning of each metric of the kernel, in a sentence, and the unit of its rate.
+"""The meaning of each metric of the kernel, in a sentence, and the unit of its rate; and what the
+model excludes, with the rule: zero by construction, not zero observed.
 
 The kernel simulates replica sets, and follows one partition of each: losses and times are that
 partition's, and a rate is per partition and year.
@@ -11,7 +12,10 @@ from importlib.resources import files
 
 import msgspec
 
+from ..parameters.meaningful_sets import NONE_OF_THEM
+from ..parameters.scenario import Scenario
 from ..pipeline.study_plan import FORCED
+from ..statistics.event_rates import NeverHappens
 
 FORCED_WITHOUT = "without cuts, shocks and failovers of the controller"
 """What forced samples know nothing of."""
@@ -32,29 +36,10 @@ class CountedMetric(msgspec.Struct, frozen=True, kw_only=True):
         return self.unit.startswith("microseconds")
 
 
-_BY_NAME = {
-    "incidents": "what happens to the set from outside: crashes, planned restarts, cuts, shocks",
-    "expansions": "a replica is taken back into the ISR",
-    "stale_join": "a replica is taken into the ISR for what it was as an earlier incarnation",
-    "committed_loss": "records that were acknowledged by every member of the ISR are gone",
-    "race_loss": "committed records are gone because a stale replica came to lead",
-    "last_replica_loss": "committed records are gone with the last member of the ISR",
-    "unclean_loss": "committed records are gone by an unclean election",
-    "shock_loss": "committed records are gone because all replicas went at once",
-    "offline": "the partition comes to be without a leader",
-    "stale_join_after_crash": "a stale join that begins with a crash, and so can cost records",
-    "all_replicas_gone": "the last replica goes while those before it are still away, one by one",
-    "refused": "an AlterPartition request is refused",
-}
-_TIMES = {
-    "offline_us": "the partition is without a leader",
-    "under_min_us": "the ISR is smaller than min.insync.replicas",
-    "recovery_us": "the partition is RECOVERING after an unclean election; for how long readers see"
-    " what does not fit together is not counted",
-}
+_TOLD = tomllib.loads((files(__package__) / "counted_metrics.toml").read_text("utf-8"))
 _EVERY = (
-    *(CountedMetric(name=name, counts=counts) for name, counts in _BY_NAME.items()),
-    *(CountedMetric(name=n, counts=what, unit=_MICROSECONDS) for n, what in _TIMES.items()),
+    *(CountedMetric(name=name, counts=counts) for name, counts in _TOLD["events"].items()),
+    *(CountedMetric(name=n, counts=what, unit=_MICROSECONDS) for n, what in _TOLD["times"].items()),
 )
 COUNTED = {counted.name: counted for counted in _EVERY}
 """By name; a test holds it to what the kernel and forced samples count."""
@@ -76,3 +61,38 @@ def who_checks() -> Mapping[str, str]:
     The tests write it: `tests/fleet/referees/test_referees.py --rewrite`.
     """
     return tomllib.loads(files(__package__).joinpath("who_checks.toml").read_text("utf-8"))
+
+
+# --- what never happens ---------------------------------------------------------------------------
+
+
+class NeverRule(msgspec.Struct, frozen=True, kw_only=True):
+    """`metrics` stay 0 where these KIPs are on and the parameters have these values."""
+
+    because: str
+    metrics: tuple[str, ...] = tuple(COUNTED)
+    on: frozenset[str] = frozenset()
+    values: Mapping[str, bool | float] = {}
+
+    def holds(self, scenario: Scenario, kips: frozenset[str]) -> bool:
+        """Whether it does in this scenario with these KIPs."""
+        p = scenario.parameters
+        return self.on <= kips and all(getattr(p, n) == value for n, value in self.values.items())
+
+
+_FILE = (files(__package__) / "never_rules.toml").read_text("utf-8")
+NEVER_RULES = msgspec.convert(tomllib.loads(_FILE)["rules"], tuple[NeverRule, ...])
+
+
+def never_in(scenario: Scenario, features: str, metric: str) -> NeverHappens | None:
+    """The first rule that makes this metric impossible there; None where it can happen."""
+    kips = kips_of(features)
+    for rule in NEVER_RULES:
+        if metric in rule.metrics and rule.holds(scenario, kips):
+            return NeverHappens(because=rule.because)
+    return None
+
+
+def kips_of(features: str) -> frozenset[str]:
+    """The KIPs of a feature set by its name."""
+    return frozenset() if features == NONE_OF_THEM else frozenset(features.split("+"))

@@ -27,8 +27,7 @@ from ..statistics.event_rates import (
     event_rate,
     poisson_interval,
 )
-from .counted_metrics import COUNTED, counted_in
-from .never_rules import never_in
+from .counted_metrics import COUNTED, counted_in, never_in
 
 SweptValues = tuple[tuple[str, float | str], ...]
 

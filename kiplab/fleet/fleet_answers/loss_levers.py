@@ -15,8 +15,8 @@ from ..parameters.scenario import Scenario
 from ..pipeline.study_plan import FORCED
 from ..statistics.event_rates import FoundRate
 from .assumed_share import fleet_with, rate_in, sampled
+from .counted_metrics import kips_of
 from .forced_scenarios import can_force
-from .never_rules import kips_of
 from .yearly_incidents import incidents_per_rate
 
 TIMES = 2.0

@@ -18,8 +18,8 @@ from ..parameters.as_world import as_world, horizon_us
 from ..parameters.years import MICROSECONDS_PER_YEAR
 from ..pipeline.study_plan import FORCED, FleetOrder, Partial, code_version
 from ..statistics.block_means import Weights
+from .counted_metrics import kips_of
 from .forced_scenarios import can_force_outages, can_force_windows, forced_metrics
-from .never_rules import kips_of
 
 _TO_GO_WITHOUT = "NUMBA_DISABLE_JIT"
 """numba's own variable; its documentation says what it costs."""

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from kiplab.fleet.estimators.forced_outages import OUTAGE_METRICS
 from kiplab.fleet.estimators.forced_windows import METRICS as FORCED_METRICS
 from kiplab.fleet.estimators.forced_windows import forced_rates
-from kiplab.fleet.fleet_answers.counted_metrics import COUNTED, counted_in
-from kiplab.fleet.fleet_answers.never_rules import NEVER_RULES, NeverRule, kips_of, never_in
+from kiplab.fleet.fleet_answers import counted_metrics
+from kiplab.fleet.fleet_answers.counted_metrics import COUNTED, NeverRule, kips_of, never_in
 from kiplab.fleet.kernel.feature_sets import FEATURE_SETS
 from kiplab.fleet.kernel.simulation import METRIC_NAMES, Counts, simulate
 from kiplab.fleet.parameters import Parameters, Scenario
@@ -70,7 +70,7 @@ def lived(world: str) -> tuple[Scenario, Counts]:
 
 def test_every_metric_of_the_kernel_and_of_forced_samples_is_described() -> None:
     missing = {*METRIC_NAMES, *FORCED_METRICS, *OUTAGE_METRICS} ^ {*COUNTED}
-    assert not missing, f"say in counted_metrics.py what {sorted(missing)} counts"
+    assert not missing, f"say in counted_metrics.toml what {sorted(missing)} counts"
     assert all(one.is_time == name.endswith("_us") for name, one in COUNTED.items())
 
 
@@ -83,7 +83,7 @@ def test_what_cannot_happen_is_never_seen(world: str) -> None:
         assert never is None or seen == 0, f"{features}, {metric}: {seen} in spite of {never}"
 
 
-@pytest.mark.parametrize("rule", NEVER_RULES, ids=lambda rule: rule.because)
+@pytest.mark.parametrize("rule", counted_metrics.NEVER_RULES, ids=lambda rule: rule.because)
 def test_each_rule_holds_somewhere_and_elsewhere_it_does_happen(rule: NeverRule) -> None:
     points = [(lived(world), features) for world in WORLDS for features in SETS]
     held = [counts for (s, counts), f in points if rule.holds(s, kips_of(f))]
@@ -104,5 +104,5 @@ def test_forced_windows_call_the_same_impossible(features: str) -> None:
 
 
 def test_what_is_counted_coarsely_says_so() -> None:
-    assert "is not counted" in counted_in("recovery_us", NAIVE)
-    assert "without cuts, shocks and failovers" in counted_in("race_loss", FORCED)
+    assert "is not counted" in counted_metrics.counted_in("recovery_us", NAIVE)
+    assert "without cuts, shocks and failovers" in counted_metrics.counted_in("race_loss", FORCED)
