@@ -2,7 +2,9 @@
 
 import tomllib
 from collections.abc import Callable
+from functools import cache
 from importlib.resources import files
+from operator import attrgetter
 from string import Formatter
 from typing import Any
 
@@ -144,18 +146,34 @@ def _shutdown_tried(e: zookeeper_facts.ShutdownTried) -> str:
     return f"broker {e.node}'s controlled shutdown has failed ({e.reason}); {left}"
 
 
-class _InWords(Formatter):
-    """Fields of an event as a format of _WORDS says them; a flag as the format itself: before | for
-    True, after it for False.
+@cache
+def _parts(text: str) -> list[tuple[str, Callable[[Any], Any] | None, str]]:
+    """(words, the field behind them, how it is said) of a text of sentences.toml."""
+    parsed = Formatter().parse(text)
+    return [(words, _field(name) if name else None, said or "") for words, name, said, _ in parsed]
+
+
+def _field(name: str) -> Callable[[Any], Any]:
+    _, _, path = name.partition(".")
+    return attrgetter(path) if path else lambda e: e
+
+
+def _in_words(text: str, e: Any) -> str:
+    """A text with the event's fields as a word of _WORDS says them; a flag as the format itself:
+    before | for True, after it for False.
     """
+    return "".join(
+        words if field is None else f"{words}{_said(field(e), said)}"
+        for words, field, said in _parts(text)
+    )
 
-    def format_field(self, value: Any, format_spec: str) -> Any:
-        if isinstance(value, bool):
-            return format_spec.partition("|")[0 if value else 2]
-        return _WORDS[format_spec](value) if format_spec else str(value)
+
+def _said(value: Any, said: str) -> str:
+    if isinstance(value, bool):
+        return said.partition("|")[0 if value else 2]
+    return _WORDS[said](value) if said else str(value)
 
 
-_IN_WORDS = _InWords()
 _WORDS: dict[str, Callable[[Any], str]] = {
     "node": node_name,
     "leader": _who,
@@ -172,9 +190,9 @@ _TEXTS = tomllib.loads((files(__package__) / "sentences.toml").read_text("utf-8"
 _LIFE: dict[str, str] = _TEXTS["LifecycleChanged"]
 _FORMATTED = {events.EVENT_KINDS[name]: text for name, text in _TEXTS.items()}
 _SENTENCES: dict[type, Callable[[Any], str]] = {
-    **dict.fromkeys(_FORMATTED, lambda e: _IN_WORDS.format(_FORMATTED[type(e)], e)),
-    facts.LifecycleChanged: lambda e: _IN_WORDS.format(_LIFE[str(e.state)], e),
-    facts.LeaderRecovery: lambda e: _IN_WORDS.format(_TEXTS["LeaderRecovery"][e.phase], e),
+    **dict.fromkeys(_FORMATTED, lambda e: _in_words(_FORMATTED[type(e)], e)),
+    facts.LifecycleChanged: lambda e: _in_words(_LIFE[str(e.state)], e),
+    facts.LeaderRecovery: lambda e: _in_words(_TEXTS["LeaderRecovery"][e.phase], e),
     facts.Refused: _refused,
     facts.LeaderElected: _elected,
     facts.PeriodicElections: _periodic_elections,

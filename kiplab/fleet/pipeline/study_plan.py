@@ -181,5 +181,5 @@ def _sources(place: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
     for entry in sorted(place.iterdir(), key=lambda entry: entry.name):
         if entry.is_dir():
             yield from _sources(entry, f"{name}/{entry.name}")
-        elif entry.name.endswith((".py", ".txt")):
+        elif entry.name.endswith((".py", ".txt", ".toml")):
             yield f"{name}/{entry.name}", entry.read_bytes()
