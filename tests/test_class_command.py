@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kiplab.classroom.together import class_work
-from kiplab.cli import class_command
+from kiplab.cli.common_options import COMMANDS
 from tests.conftest import Command
 
 WORK = {"predictions": {"start/slow-request": "It accepts broker 2, and leaves broker 3 out."}}
@@ -41,7 +40,7 @@ def test_json_is_one_object_and_nothing_else(folder: Path, command: Command) -> 
     assert [choice["right"] for choice in first["choices"]] == [False, False, True, False]
 
 
-@pytest.mark.parametrize("ending", class_command.SUFFIXES)
+@pytest.mark.parametrize("ending", COMMANDS["class"]["endings"])
 def test_it_writes_what_the_name_ends_in(folder: Path, command: Command, ending: str) -> None:
     out = folder.parent / f"class{ending}"
     code, said, _ = command("class", folder, "-o", out)
@@ -78,7 +77,3 @@ def test_bad_input_is_one_sentence_and_exit_code_2(
     code, out, err = command("class", *arguments)
     assert (code, out) == (2, "")
     assert f"kiplab: {said}" in err
-
-
-def test_it_writes_the_kinds_that_the_work_of_a_class_has() -> None:
-    assert class_command.SUFFIXES == class_work.SUFFIXES

@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from kiplab.classroom.grading import grades
-from kiplab.cli import class_command
 from tests.conftest import Command
 
 ANSWER = "2 {1} 6 FENCED_LEADER_EPOCH 12 202"
@@ -59,10 +57,6 @@ def test_the_file_it_writes_is_no_submission_of_the_next_time(
             0,
             f"{out}: 2 submissions; labs that count: 00; 1 row with remarks.\n",
         )
-
-
-def test_it_writes_the_kinds_that_grades_have() -> None:
-    assert class_command.GRADES == grades.SUFFIXES
 
 
 @pytest.mark.parametrize(

@@ -229,9 +229,9 @@ def class_from(text: str, file: str) -> ClassFile:
         raise ClassFileError(f"{file}: {problem}; a class's file is TOML") from None
     except (msgspec.ValidationError, TypeError) as problem:
         said = re.search(r"(?:field `|at `\$\.)(\w+)", str(problem))
-        raise _wrong(file, text, said[1] if said else name, lab) from None
+        raise _mistake_in(file, text, said[1] if said else name, lab) from None
     for name, lab in _mistakes(found):
-        raise _wrong(file, text, name, lab)
+        raise _mistake_in(file, text, name, lab)
     return found
 
 
@@ -256,7 +256,7 @@ def _mistakes(found: ClassFile) -> Iterator[tuple[str, str]]:
             yield "opened", own
 
 
-def _wrong(file: str, text: str, name: str, lab: str) -> ClassFileError:
+def _mistake_in(file: str, text: str, name: str, lab: str) -> ClassFileError:
     """The sentence about a field, at the top or of a lab, with its line where only one has it."""
     begins = r"\s*\[?lab\b" if name == "lab" else rf"\s*{name}\s*="
     lines = [n for n, line in enumerate(text.splitlines(), 1) if re.match(begins, line)]

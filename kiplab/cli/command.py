@@ -2,9 +2,10 @@
 
 import argparse
 import io
+import shutil
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .. import __version__
 from ..extras import MissingExtraError
@@ -15,11 +16,9 @@ from . import class_command as of_class
 from . import common_options as common
 from . import search_commands as search
 from . import site_command as site
-from .assignment_command import add_assignment_options, run_assignment
-from .fleet_command import add_fleet_options
-from .handout_command import add_handout_options, run_handout
-from .real_command import add_real_options, run_real
-from .timeline_command import add_timeline_options, run_timeline, split
+from .fleet_command import add_fleet_commands
+from .handout_command import run_handout
+from .timeline_command import run_timeline, split
 
 if TYPE_CHECKING:
     from ..runs import Run
@@ -129,12 +128,25 @@ def _doctor(options: argparse.Namespace) -> int:
     return doctor(options.json)
 
 
-_CLASS = "count what the students of a class answered"
-_GRADE = "grade what the students of a class handed in"
-_SOLUTIONS = "give the right answers for the numbers of one student"
-_SHORTEST = "find the shortest play that still breaks"
-_ASSIGNMENT = "make a lab for otter-grader or nbgrader"
-_FLEET = "Estimate how often each event happens in a whole fleet, under every set of KIPs."
+def _real(options: argparse.Namespace) -> int:
+    from ..judge.java_process import DeadKafkaError
+    from ..judge.kafka_jars.judged_releases import UnpublishedReleaseError
+    from ..judge.side_by_side.real_run import real
+
+    live = True if options.live else False if options.recorded else None
+    try:
+        with common.bad_input(UnpublishedReleaseError):
+            run = real(
+                options.play, kafka=options.kafka, live=live, fetch=True, judge=options.judge
+            )
+    except DeadKafkaError as problem:
+        raise common.CommandError(str(problem), common.LACKING) from None
+    if options.json:
+        common.print_json(run.report())
+    else:
+        print(run.text(width=shutil.get_terminal_size((120, 40)).columns), end="")
+    expected = common.code_of(run.runs[0])
+    return expected if run.agree else common.FAILED
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -147,49 +159,35 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"kiplab {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for name, help, run, *adds_options in _COMMANDS:
-        command = commands.add_parser(name, help=help, description=_FLEET if run is None else help)
-        if run is not None:
-            command.add_argument("--json", action="store_true", help="one JSON object on stdout")
-            command.set_defaults(command=run)
-        for add_options in adds_options:
-            add_options(command)
+    for name, run in _COMMANDS:
+        command = common.add_command(commands, name, run)
+        if name == "fleet":
+            add_fleet_commands(command)
     return parser
 
 
-def _add_lab_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", nargs="?", help="a lab, as in 04 or kafka-14139")
-    parser.add_argument("--no-browser", action="store_true", help="only print the address")
-    parser.add_argument("--port", type=int, help="the port to listen on")
-
-
-def _add_every(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--every", action="store_true", help="every event, also routine ones")
-
-
-_PLAY = common.add_play
-_COMMANDS: tuple[tuple[Any, ...], ...] = (
-    ("lab", "open JupyterLab on a writable copy of the labs", _lab, _add_lab_options),
-    ("plays", "list the plays with their questions", _plays),
-    ("play", "run a play: one line per event, then the verdict", _play, _PLAY, _add_every),
-    ("guards", "list the guards: every rule that can be switched", _guards),
-    ("timeline", "write the picture of a play", run_timeline, _PLAY, add_timeline_options),
-    ("explore", "search everything that can happen", search.run_explore, _PLAY, search.add_explore),
-    ("matrix", "search every subset of some guards", search.run_matrix, _PLAY, search.add_matrix),
-    ("minimise", _SHORTEST, search.run_minimise, _PLAY, search.add_minimise),
-    ("handout", "write what a class needs", run_handout, add_handout_options),
-    ("class", _CLASS, of_class.run_class, of_class.add_class_options),
-    ("grade", _GRADE, of_class.run_grade, of_class.add_grade_options),
-    ("solutions", _SOLUTIONS, of_class.run_solutions, of_class.add_solutions_options),
-    ("assignment", _ASSIGNMENT, run_assignment, add_assignment_options),
-    ("real", "let a real Kafka decide in a play", run_real, add_real_options),
-    ("fleet", "how often, in a whole fleet", None, add_fleet_options),
-    ("figures", "write pictures, slides and cards of labs", site.run_figures, site.add_figures),
-    ("gallery", "write a page of timelines to embed", site.run_gallery, site.add_gallery),
-    ("site", "put the labs into a folder that needs no server", site.run_site, site.add_site),
-    ("doctor", "say what this machine has and lacks", _doctor),
+_COMMANDS: tuple[tuple[str, Callable[[argparse.Namespace], int] | None], ...] = (
+    ("lab", _lab),
+    ("plays", _plays),
+    ("play", _play),
+    ("guards", _guards),
+    ("timeline", run_timeline),
+    ("explore", search.run_explore),
+    ("matrix", search.run_matrix),
+    ("minimise", search.run_minimise),
+    ("handout", run_handout),
+    ("class", of_class.run_class),
+    ("grade", of_class.run_grade),
+    ("solutions", of_class.run_solutions),
+    ("assignment", of_class.run_assignment),
+    ("real", _real),
+    ("fleet", None),
+    ("figures", site.run_figures),
+    ("gallery", site.run_gallery),
+    ("site", site.run_site),
+    ("doctor", _doctor),
 )
-"""Name, help, what it runs (None where that has commands of its own), and what adds its options."""
+"""Name, and what it runs. Its help and its options are in commands.toml."""
 
 
 if __name__ == "__main__":

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+import tomllib
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from ..protocol.features import Features
     from ..runs import Run
 
+COMMANDS = tomllib.loads(Path(__file__).with_name("commands.toml").read_text("utf-8"))
+"""What each command says of itself, and its options."""
 DONE, FAILED, BAD_INPUT, LACKING, UNFINISHED = 0, 1, 2, 3, 4
 
 
@@ -48,8 +52,9 @@ def writing(out: str | Path) -> Iterator[None]:
         raise CommandError(f"{out} cannot be written: {problem.strerror}") from None
 
 
-def require_ending(out: str | None, endings: Sequence[str]) -> None:
-    """Raises CommandError for a file whose ending means nothing here."""
+def require_ending(options: argparse.Namespace) -> None:
+    """Raises CommandError for a file whose ending means nothing to the command."""
+    out, endings = options.out, options.endings
     if out is not None and (ending := Path(out).suffix).lower() not in endings:
         problem = f"{out} ends in {ending or 'nothing'}"
         raise CommandError(f"{problem}; it can end in {', '.join(endings)}")
@@ -67,31 +72,53 @@ class InOrder(argparse.Action):
     def __call__(
         self, _parser: object, namespace: Any, value: Any, option_string: str | None = None
     ) -> None:
-        switches = [*(namespace.switches or ()), (value, option_string == "--on")]
-        namespace.switches = switches
+        namespace.switches = [*(namespace.switches or ()), (value, option_string == "--on")]
 
 
-def add_play(parser: argparse.ArgumentParser) -> None:
-    """A play, and the rules to run it under."""
-    parser.add_argument("play", metavar="NAME|FILE|TOKEN", help="what to run")
-    add_features(parser)
+def add_command(commands: Any, name: str, run: Callable[[argparse.Namespace], int] | None) -> Any:
+    """Give a parser a command of commands.toml; `run` is None where it has commands of its own."""
+    about = {"description": COMMANDS[name]["help"], **COMMANDS[name]}
+    parser = commands.add_parser(
+        name.rpartition(" ")[2],
+        help=about["help"],
+        description=about["description"],
+        epilog=about.get("ends", "").strip(),
+    )
+    if run is not None:
+        parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+        parser.set_defaults(command=run, switches=None, endings=about.get("endings"))
+    add_options(parser, about.get("options", {}), " ".join(about.get("endings", ())))
+    return parser
 
 
-def add_features(parser: argparse.ArgumentParser) -> None:
-    """The rules to run a play under."""
-    releases = f"{', '.join(RELEASES)}; 3.5/3.4-IV0 names the metadata version too;"
-    releases += " from 4.0 on with eligible leader replicas off"
-    parser.add_argument("--kafka", metavar="RELEASE", help=releases)
-    for option in ("--off", "--on"):
-        word = option.removeprefix("--")
-        parser.add_argument(
-            option,
-            action=InOrder,
-            dest="switches",
-            metavar="GUARD",
-            help=f"switch a guard, or a KIP's refusals and rules, {word}",
-        )
-    parser.set_defaults(switches=None)
+def add_options(parser: Any, options: dict[str, Any], endings: str = "") -> None:
+    """Options as commands.toml has them."""
+    for kind, name, its in (
+        ("type", "int", int),
+        ("type", "float", float),
+        ("action", "in order", InOrder),
+    ):
+        parser.register(kind, name, its)
+    for flags, form in options.items():
+        if form == "group":
+            add_options(parser, COMMANDS["groups"][flags], endings)
+        elif flags == "either":
+            add_options(parser.add_mutually_exclusive_group(), form, endings)
+        else:
+            help = form["help"].strip().format(endings=endings, **_named())
+            parser.add_argument(*flags.split(), **form | {"help": help})
+
+
+@cache
+def _named() -> dict[str, str]:
+    """What the help of options names out of other rooms."""
+    from ..fleet.parameters.fleet_study import presets
+    from ..fleet.pipeline.study_plan import METHODS
+    from ..judge.kafka_jars.judged_releases import LAST_PATCH, ZOOKEEPER_PATCHES
+
+    names = {"releases": RELEASES, "presets": presets(), "methods": METHODS}
+    names |= {"published": LAST_PATCH, "with_zookeeper": ZOOKEEPER_PATCHES}
+    return {name: ", ".join(its) for name, its in names.items()}
 
 
 def code_of(run: Run) -> int:

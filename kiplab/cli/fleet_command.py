@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from . import common_options
 from .common_options import DONE, FAILED, LACKING, CommandError
-from .fleet_story_command import add_story_options
+from .fleet_story_command import tell_story
 
 if TYPE_CHECKING:
     from threading import Event
@@ -21,58 +21,17 @@ if TYPE_CHECKING:
     from ..fleet.fleet_answers.fleet_answer import FleetAnswer
 
 
-def add_fleet_options(parser: argparse.ArgumentParser) -> None:
+def add_fleet_commands(parser: argparse.ArgumentParser) -> None:
     """Commands of `kiplab fleet`: run, report or story, each with options of its own."""
-    from ..fleet.parameters.fleet_study import presets
-    from ..fleet.pipeline.study_plan import METHODS
-
-    studies = f"{', '.join(presets())}, or a TOML file"
-    methods = f"only one of {', '.join(METHODS)}; else naive, and forced for what is too rare"
     deeds = parser.add_subparsers(required=True, metavar="run|report|parameters|story")
-    run = deeds.add_parser("run", help="simulate years of a fleet, and keep what was counted")
-    run.add_argument("study", metavar="PRESET|FILE", help=studies)
-    run.add_argument("-o", "--out", required=True, metavar="DIR", help="the folder that keeps it")
-    run.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        dest="settings",
-        help="a parameter of `kiplab fleet parameters`, or kafka=3.6; repeatable",
-    )
-    run.add_argument("--master", metavar="URL", help="a Spark master; else two cores of this one")
-    run.add_argument(
-        "--engine",
-        choices=("local", "spark"),
-        help="this process, without Java, or Spark; by default local up to 10 million"
-        " partition-years and without a master. The numbers are the same",
-    )
-    run.add_argument("--years", type=float, metavar="N", help="partition-years in all; 1e6")
-    run.add_argument("--method", metavar="NAME", help=f"{methods} for that")
-    run.add_argument("--resume", action="store_true", help="go on with what DIR holds")
-    run.set_defaults(command=run_fleet)
-    run.epilog = (
-        "Stopped, killed or asked for more years, a study goes on with --resume: nothing is lost,"
-        " nothing counted twice, however often that was, on however many cores. Exit codes: 0 done;"
-        " 1 a block failed; 2 bad input, or a folder that holds something else; 3 this machine"
-        " lacks Spark or Java where they are asked for, or room on its disk."
-    )
-    report = deeds.add_parser("report", help="tables and plots of what a folder holds")
-    report.add_argument("folder", metavar="DIR", help="a folder of `kiplab fleet run`")
-    report.add_argument("-o", "--out", metavar="OUT.html", help="write a page with the plots")
-    report.set_defaults(command=report_fleet)
-    table = deeds.add_parser("parameters", help="every parameter: unit, default, range, source")
-    table.add_argument("--template", action="store_true", help="as a commented TOML file to edit")
-    table.set_defaults(command=print_parameters)
-    story = deeds.add_parser("story", help="one loss of a study, as a play")
-    story.add_argument("study", metavar="PRESET|FILE", help=studies)
-    add_story_options(story)
+    common_options.add_command(deeds, "fleet run", run_fleet)
+    common_options.add_command(deeds, "fleet report", report_fleet)
+    common_options.add_command(deeds, "fleet parameters", print_parameters)
+    common_options.add_command(deeds, "fleet story", tell_story)
     # With no character that begins an option, any options of old reach the sentence.
     verify = deeds.add_parser("verify", add_help=False, prefix_chars="\0")
     verify.add_argument("rest", nargs="*")
     verify.set_defaults(command=_verify_is_gone)
-    for deed in (run, report, table, story):
-        deed.add_argument("--json", action="store_true", help="one JSON object on stdout")
 
 
 def _verify_is_gone(_options: argparse.Namespace) -> int:
@@ -166,7 +125,7 @@ def report_fleet(options: argparse.Namespace) -> int:
     from ..fleet.fleet_answers.fleet_run import answer_in
     from ..pages.fleet_page import fleet_page
 
-    common_options.require_ending(options.out, [".html"])
+    common_options.require_ending(options)
     with common_options.bad_input(ValueError):
         answer = answer_in(options.folder)
     if not answer.rows:

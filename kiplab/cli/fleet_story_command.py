@@ -16,33 +16,6 @@ if TYPE_CHECKING:
     from ..fleet.agreement.story_search import FoundStory
     from ..fleet.parameters.fleet_study import FleetStudy
 
-_YEARS = 1e6
-
-
-def add_story_options(parser: argparse.ArgumentParser) -> None:
-    """Which study, which loss of it, and where the play goes."""
-    parser.add_argument("-o", "--out", required=True, metavar="FILE.play", help="the play's file")
-    parser.add_argument(
-        "--metric", default="committed_loss", metavar="NAME", help="what happens; committed_loss"
-    )
-    parser.add_argument("--features", metavar="SET", help="such as 841+903; else the study's first")
-    parser.add_argument(
-        "--number", type=int, default=1, metavar="N", help="of the replica sets that it happens to"
-    )
-    parser.add_argument(
-        "--scenario", type=int, default=1, metavar="N", help="of the grid of a study that sweeps"
-    )
-    parser.add_argument(
-        "--years", type=float, default=_YEARS, metavar="N", help="partition-years to look through"
-    )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the study; 0")
-    parser.set_defaults(command=tell_story)
-    parser.epilog = (
-        "The play is the kernel's schedule in the engine: `kiplab play FILE.play` runs it."
-        " Exit codes: 0 done; 2 bad input, or nothing of the kind happened; 3 this machine lacks"
-        " numba."
-    )
-
 
 def tell_story(options: argparse.Namespace) -> int:
     """Look for it, write the play, say whose it is. Raises CommandError where that cannot be."""

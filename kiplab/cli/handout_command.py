@@ -28,18 +28,6 @@ _ADDRESSES = {"address": "Binder and JupyterHub", "hub": "JupyterHub", "site": "
 """What class.toml may have, and which way to begin needs it."""
 
 
-def add_handout_options(parser: argparse.ArgumentParser) -> None:
-    """The options of `kiplab handout`."""
-    parser.add_argument("file", metavar=FILE, help="the page of the class, with its code")
-    parser.add_argument("-o", "--out", required=True, metavar="DIR", help="a new or former folder")
-    parser.epilog = (
-        f"{_PAGE} tells students how to begin and how to hand in. In the wheel, exercises and"
-        " explanations are sealed with the code of the class. That is a hurdle and no more: whoever"
-        " has the code can open them. In class.toml, `address` is the repository into which you"
-        " put the folder, `hub` your JupyterHub, `site` where `kiplab site --class` is served."
-    )
-
-
 def run_handout(options: argparse.Namespace) -> int:
     """Write wheel, notebooks, class.toml and the page for students. Raises CommandError."""
     from ..site.page_wheels import write_whole_kiplab

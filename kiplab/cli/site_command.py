@@ -17,21 +17,6 @@ from .handout_command import class_of, copy_class_labs
 from .jupyter_settings import LAB_SETTINGS
 from .labs_launcher import LabsError, find_lab, shipped_labs
 
-_LACKS = "What this machine lacks is said, and the rest is written: then the exit code is 3."
-
-
-def add_site(parser: argparse.ArgumentParser) -> None:
-    """The options of `kiplab site`."""
-    parser.add_argument("-o", "--out", required=True, metavar="DIR", help="a new or former folder")
-    parser.add_argument("--class", dest="page", metavar="FILE", help="the class.toml of a class")
-    parser.epilog = (
-        "Any web server can serve the folder, at any address, and a page of it asks for nothing"
-        " outside. What it is made of comes from the registries that pip and npm are set to, is"
-        " checked by its hash, and is kept in the cache folder for the next time. With a class, the"
-        " folder has its labs and its class.toml, and exercises and explanations are sealed with"
-        " its code."
-    )
-
 
 def run_site(options: argparse.Namespace) -> int:
     """Build the folder, say each step on stderr, and how large it is.
@@ -59,25 +44,6 @@ def run_site(options: argparse.Namespace) -> int:
     print(f"{out}: {len(files)} files, {size / 1e6:.0f} MB")
     print(f"To look at it: {sys.executable} -m http.server -b 127.0.0.1 -d {out}")
     return common_options.DONE
-
-
-def add_figures(parser: argparse.ArgumentParser) -> None:
-    """The options of `kiplab figures`."""
-    parser.add_argument("-o", "--out", required=True, metavar="DIR", help="a folder")
-    parser.add_argument("lab", nargs="*", metavar="LAB", help="04 or kafka-14139; all without one")
-    parser.epilog = (
-        "In DIR: pictures as SVG and PNG, light and dark; index.html with their captions; slides in"
-        f" decks; cards.html with paper exercises to print and cut out. {_LACKS}"
-    )
-
-
-def add_gallery(parser: argparse.ArgumentParser) -> None:
-    """The options of `kiplab gallery`."""
-    parser.add_argument("-o", "--out", required=True, metavar="DIR", help="a folder")
-    parser.epilog = (
-        "In DIR: index.html with the stories of the labs and what one copies to embed them, and a"
-        f" page for every play. On a web server readers can change the runs. {_LACKS}"
-    )
 
 
 def run_figures(options: argparse.Namespace) -> int:

@@ -14,36 +14,11 @@ COMPARED_MAX = 3
 """Runs beside the first that one picture has room for."""
 WIDTHS = (480, 4000)
 """Pixels: narrower than the first, words have no room."""
-SUFFIXES = (".html", ".svg", ".png", ".json", ".csv", ".txt")
-
-
-def add_timeline_options(parser: argparse.ArgumentParser) -> None:
-    """The options of `kiplab timeline` beside a play and features."""
-    parser.add_argument("-o", "--out", required=True, help=f"a file: {' '.join(SUFFIXES)}")
-    parser.add_argument("--partition", metavar="NAME", help="the partition to follow")
-    parser.add_argument("--between", metavar="A:B", help="only the moments from A to B")
-    parser.add_argument("--kinds", metavar="KIND,...", help="arrows for these messages only")
-    parser.add_argument("--all-steps", action="store_true", help="fold no quiet steps")
-    parser.add_argument("--metrics", action="store_true", help="Kafka's metrics that move")
-    parser.add_argument("--all-metrics", action="store_true", help="all that this release has")
-    parser.add_argument("--width", metavar="PIXELS", help="{} to {}".format(*WIDTHS))
-    parser.add_argument(
-        "--theme", default="auto", metavar="NAME", help="light or dark; else a page is its reader's"
-    )
-    parser.add_argument("--light", action="store_true", help="a page with plotly.min.js beside it")
-    parser.add_argument(
-        "--live", action="store_true", help="a page that can be changed, its engine beside it"
-    )
-    parser.epilog = (
-        "--compare FEATURES, given last, puts a second run under the first: in one word"
-        " (--compare 3.5-903) or as options (--compare --kafka 3.5 --off 903). Given two or three"
-        " times, it makes a ladder of three or four small panels."
-    )
 
 
 def run_timeline(options: argparse.Namespace) -> int:
     """Write the file, and say what is in it. Raises CommandError for what cannot be drawn."""
-    common_options.require_ending(options.out, SUFFIXES)
+    common_options.require_ending(options)
     from ..pages import live
     from ..pages.export import write
     from ..pages.live_engine import write_engine
@@ -116,7 +91,8 @@ def _compared(play: str, words: list[str]) -> "Run":
         chosen, _ = find(play)
         return Run(run_play(chosen, feature_set("@" + words[0].removeprefix("@"))))
     parser = argparse.ArgumentParser(prog="kiplab timeline ... --compare", add_help=False)
-    common_options.add_features(parser)
+    common_options.add_options(parser, {"rules": "group"})
+    parser.set_defaults(switches=None)
     further = parser.parse_args(words)
     further.play = play
     return common_options.run_of(further)

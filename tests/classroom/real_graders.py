@@ -15,9 +15,8 @@ from typing import Any, NamedTuple
 
 import nbformat
 
+from kiplab.classroom.assignments.editions import write_master, write_source
 from kiplab.classroom.assignments.graded_lab import Answered, GradedLab, read_lab
-from kiplab.classroom.assignments.nbgrader_source import write_source
-from kiplab.classroom.assignments.otter_master import write_master
 from kiplab.classroom.exercise_table import exercise
 from tests.classroom.answers import ANSWERS
 from tests.labs.running import LABS, ROOT

@@ -11,9 +11,9 @@ import pytest
 import yaml
 
 import kiplab
-from kiplab.classroom.assignments.graded_lab import Answered, GradedLab, Marked
-from kiplab.classroom.assignments.nbgrader_source import CONFIG, write_source
-from kiplab.classroom.assignments.otter_master import write_master
+from kiplab.classroom.assignments.editions import CONFIG, write_master, write_source
+from kiplab.classroom.assignments.graded_lab import Answered, GradedLab
+from kiplab.classroom.exercise_table import WrittenQuestion as Marked
 from tests.classroom.real_graders import RECORD, lab_of, our_grades
 from tests.conftest import Command
 from tests.labs.running import JAVA, LABS, NAMES, checks_asked

@@ -14,15 +14,18 @@ from kiplab.classroom.exercise_table import EXERCISES, LETTERS
 from kiplab.classroom.exercises.check_result import LINE
 from kiplab.classroom.together.class_counts import ExerciseCount, PredictionCount
 from kiplab.classroom.together.class_page import NAMES_MAX
-from kiplab.classroom.together.class_work import SUFFIXES, ClassWork
+from kiplab.classroom.together.class_work import ClassWork
 from kiplab.classroom.together.handed_in import ClassFolderError, HandedIn, StudentWork
 from kiplab.classroom.work_on_disk import ExerciseWork, Try, Work
+from kiplab.cli.common_options import COMMANDS
 from kiplab.pages.browser_picture import ExportError
 from tests.classroom.answers import judged
 from tests.classroom.class_of_24 import CHOSEN, STUDENTS, hand_in
 from tests.html_outline import Outline
 
 LATE = "kafka-14139/late-request"
+ENDINGS = COMMANDS["class"]["endings"]
+ENDINGS = COMMANDS["class"]["endings"]
 EVIL = "<script>window.hacked=1</script>"
 
 
@@ -163,7 +166,7 @@ def test_what_is_written_is_counted_and_read_with_names_only() -> None:
 
 def test_without_names_nothing_shown_names_a_student(together: ClassWork, tmp_path: Path) -> None:
     shown = [together.text(), together.to_html(), together.html(), repr(together)]
-    shown += [together.write(tmp_path / f"class{end}").read_text("utf-8") for end in SUFFIXES]
+    shown += [together.write(tmp_path / f"class{end}").read_text("utf-8") for end in ENDINGS]
     words = {word for text in shown for word in re.findall(r"\w+", text)}
     assert not {*STUDENTS} & words
 
@@ -227,7 +230,7 @@ def test_the_table_has_a_row_for_each_number(together: ClassWork, named: ClassWo
 
 
 def test_every_kind_of_file_says_the_same(together: ClassWork, tmp_path: Path) -> None:
-    files = {end: together.write(tmp_path / f"class{end}").read_text("utf-8") for end in SUFFIXES}
+    files = {end: together.write(tmp_path / f"class{end}").read_text("utf-8") for end in ENDINGS}
     report: dict[str, Any] = json.loads(files[".json"])
     assert report == json.loads(json.dumps(together.report()))
     rows = [*csv.DictReader(files[".csv"].splitlines())]

@@ -204,7 +204,7 @@ def test_the_pages_of_a_gallery_share_one_engine_and_can_be_changed(
 ) -> None:
     monkeypatch.setattr(picture_pages, "write_engine", lambda _: 5_800_000)
     monkeypatch.setattr(picture_pages, "names", lambda: ("kafka-14139",))
-    monkeypatch.setattr(site_command, "_labs", lambda: one_lab(tmp_path / "labs"))
+    monkeypatch.setattr(site_command, "shipped_labs", lambda: one_lab(tmp_path / "labs"))
     code, said, _ = command("gallery", "-o", tmp_path / "out")
     assert (code, said.split(": ")[1]) == (
         0,

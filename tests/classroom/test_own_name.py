@@ -8,7 +8,7 @@ import kiplab
 from kiplab.classroom import work_on_disk
 from kiplab.classroom.attempts import current_seed
 from kiplab.classroom.forms.overview import MyWork, Stations
-from kiplab.classroom.forms.own_name import ASKED, NameForm
+from kiplab.classroom.forms.own_words import ASKED, NameForm
 from kiplab.classroom.work_on_disk import seed_of
 from kiplab.widgets.elements.kinds import Button, Text
 from tests.classroom.conftest import MakeClass

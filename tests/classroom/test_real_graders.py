@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kiplab.classroom.assignments.graded_lab import Marked
+from kiplab.classroom.exercise_table import WrittenQuestion as Marked
 from tests.classroom import real_graders
 from tests.classroom.real_graders import Graders, holds_as_recorded, lab_of, our_grades
 from tests.labs.running import NAMES

@@ -11,7 +11,7 @@ from operator import attrgetter
 
 from ...rows.sentences import html_table
 from ..exercise_table import Exercise
-from ..together.class_page import page_of_class
+from ..together.class_page import bar, page_of_class, small
 from .graded import GRADED, AnswerToRead, GradedExercise, Submission
 
 TITLE, NOT_TRIED = "Grades", "–"
@@ -31,7 +31,7 @@ def grades_page(
 def _totals(rows: Sequence[Submission]) -> str:
     lines = (
         _line(
-            f"{escape(row.student)}{_small(row.file)}{_bar(row.points, row.of)}",
+            f"{escape(row.student)}{small(row.file)}{bar((row.points, row.of))}",
             (f"<b>{row.points}</b>", f"{row.of}", _status(row)),
         )
         for row in rows
@@ -65,7 +65,7 @@ def _cell(entry: GradedExercise) -> str:
         return NOT_TRIED
     first = f"{entry.first} → " if entry.first != entry.best else ""
     about = f"{entry.attempts}×{' late' * entry.late}{' not judged again' * (not entry.judged)}"
-    return f"{first}<b>{entry.best}</b>{_bar(entry.best, entry.of)}{_small(about)}"
+    return f"{first}<b>{entry.best}</b>{bar((entry.best, entry.of))}{small(about)}"
 
 
 def _remarks(row: Submission) -> str:
@@ -98,12 +98,3 @@ def _part(head: str, inside: str) -> str:
 def _line(head: str, cells: Iterable[str]) -> str:
     inside = "".join(f"<td>{cell}</td>" for cell in cells)
     return f'<tr><th scope="row">{head}</th>{inside}</tr>'
-
-
-def _small(text: str) -> str:
-    return f'<span class="who">{escape(text)}</span>'
-
-
-def _bar(count: int, of: int) -> str:
-    width = 100 * count / of if of else 0
-    return f'<span class="bar" aria-hidden="true"><i style="width:{width:.4g}%"></i></span>'

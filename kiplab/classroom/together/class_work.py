@@ -3,6 +3,7 @@
 import csv
 import io
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,6 @@ from .handed_in import ClassFolderError, HandedIn, LeftOut, handed_in
 if TYPE_CHECKING:
     import pandas as pd
 
-SUFFIXES = (".html", ".json", ".csv", ".txt")
 HEADS = ("lab", "id", "title", "kind", "what", "count", "of", "right")
 WHO = "who"
 """The column with names, where names are asked for."""
@@ -29,7 +29,45 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """With these a cell of a spreadsheet begins that is worked out, and could do harm."""
 
 
-class ClassWork:
+class ClassReport(ABC):
+    """What is known of a class: as text, as a page, as rows and as plain values."""
+
+    @abstractmethod
+    def report(self) -> dict[str, Any]: ...
+
+    @abstractmethod
+    def text(self) -> str: ...
+
+    @abstractmethod
+    def to_html(self, *, theme: str = page_files.AUTO) -> str: ...
+
+    @abstractmethod
+    def csv(self) -> str: ...
+
+    def write(self, path: str | os.PathLike[str], *, theme: str = page_files.AUTO) -> Path:
+        """Write it to a file ending in .html .json .csv or .txt, and return the path.
+
+        Raises ExportError for another ending, OSError for a path that cannot be written, and
+        ValueError for a theme that there is none of.
+        """
+        target = Path(path)
+        writers: dict[str, Callable[[], str]] = {
+            ".html": lambda: self.to_html(theme=theme),
+            ".json": lambda: f"{msgspec.json.encode(self.report()).decode()}\n",
+            ".csv": self.csv,
+            ".txt": self.text,
+        }
+        if (writer := writers.get(target.suffix.lower())) is None:
+            expected = f"let its name end in one of {' '.join(writers)}"
+            raise browser_picture.ExportError(f"cannot write {target.name!r}", expected)
+        target.write_text(writer(), encoding="utf-8")
+        return target
+
+    def __repr__(self) -> str:
+        return self.text()
+
+
+class ClassWork(ClassReport):
     """What a class has answered, as `counts`, and ways to look at it. Nothing about it changes.
 
     Students have no names in what it shows, unless it was made with `names`.
@@ -99,21 +137,9 @@ class ClassWork:
         """The same for a notebook."""
         return class_fragment(self.counts, self.left_out, names=self.names)
 
-    def write(self, path: str | os.PathLike[str], *, theme: str = page_files.AUTO) -> Path:
-        """Write it to a file ending in .html .json .csv or .txt, and return the path.
-
-        Raises ExportError for another ending, OSError for a path that cannot be written, and
-        ValueError for a theme that there is none of.
-        """
-        return written_as(
-            path,
-            {
-                ".html": lambda: self.to_html(theme=theme),
-                ".json": lambda: f"{msgspec.json.encode(self.report()).decode()}\n",
-                ".csv": lambda: harmless_csv(*self._rows()),
-                ".txt": self.text,
-            },
-        )
+    def csv(self) -> str:
+        """The table for a spreadsheet."""
+        return harmless_csv(*self._rows())
 
     def _rows(self) -> tuple[tuple[str, ...], list[ClassRow]]:
         """(heads, a row for everything that is counted), as `table` documents them."""
@@ -123,25 +149,8 @@ class ClassWork:
             return (*HEADS, WHO), [(*row, ", ".join(who)) for row, who in rows]
         return HEADS, [row for row, _ in rows]
 
-    def __repr__(self) -> str:
-        return self.text()
-
     def _repr_html_(self) -> str:
         return self.html()
-
-
-def written_as(path: str | os.PathLike[str], writers: dict[str, Callable[[], str]]) -> Path:
-    """Write what the writer of the path's ending makes, and return the path.
-
-    Raises ExportError for another ending, and OSError for a path that cannot be written.
-    """
-    target = Path(path)
-    writer = writers.get(target.suffix.lower())
-    if writer is None:
-        expected = f"let its name end in one of {' '.join(writers)}"
-        raise browser_picture.ExportError(f"cannot write {target.name!r}", expected)
-    target.write_text(writer(), encoding="utf-8")
-    return target
 
 
 def harmless_csv(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
