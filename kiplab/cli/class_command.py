@@ -34,9 +34,6 @@ def run_class(options: argparse.Namespace) -> int:
         work = class_work(options.folder, names=options.names, apart_from=options.out)
     for left in work.left_out:
         common.complain(f"not counted: {left.file}: {left.why}")
-    if options.out is not None:
-        with common.writing(options.out):
-            work.write(options.out, theme=options.theme)
     return common.print_found(work, options)
 
 
@@ -53,9 +50,6 @@ def run_grade(options: argparse.Namespace) -> int:
         work = grade(options.folder, labs=options.lab or (), apart_from=options.out, **chosen)
     for left in work.left_out:
         common.complain(f"not graded: {left.file}: {left.why}")
-    if options.out is not None:
-        with common.writing(options.out):
-            work.write(options.out, theme=options.theme)
     code = common.print_found(work, options)
     return common.complain("stopped", 130) if work.stopped else code
 

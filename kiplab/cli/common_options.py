@@ -163,7 +163,13 @@ def print_json(value: object) -> int:
 
 
 def print_found(written: Any, options: argparse.Namespace) -> int:
-    """The result: its JSON, where it is kept, or its text; returns the exit code."""
+    """Write the result where it is to be kept, and print its JSON, where it is, or its text.
+
+    Returns the exit code. Raises CommandError for a file that cannot be written.
+    """
+    if options.out is not None:
+        with writing(options.out):
+            written.write(options.out, theme=options.theme)
     if options.json:
         return print_json(written.report())
     if options.out is not None:

@@ -25,6 +25,14 @@ _MANIFEST = "manifest.json"
 class LabsError(Exception):
     """The labs can't be opened on this machine; the message says why and how to mend it."""
 
+    code = 3
+
+
+class LabNameError(LabsError):
+    """No lab, or no class, is called so."""
+
+    code = 2
+
 
 class Copied(msgspec.Struct, frozen=True):
     """One copying, as sorted file names. `kept`: changed by the student, shipped newer."""
@@ -44,7 +52,7 @@ def open_labs(name: str | None, *, browser: bool, port: int | None) -> int:
         return _open(name, browser, port, labs_folder())
     except LabsError as problem:
         print(f"kiplab lab: {problem}", file=sys.stderr)
-        return 3
+        return problem.code
     except KeyboardInterrupt:
         return 0
 
@@ -122,16 +130,14 @@ def _open(name: str | None, browser: bool, port: int | None, folder: Path) -> in
     shipped = shipped_labs()
     taken, wrong = class_of(folder)
     if wrong and taken is None and "://" not in os.environ.get(CLASS_VARIABLE, ""):
-        print(f"kiplab lab: {wrong}", file=sys.stderr)
-        return 2
+        raise LabNameError(wrong)
     every = sorted(path.name for path in shipped.glob("*.ipynb"))
     labs = [lab for lab in every if taken is None or taken.has(lab.partition("-")[0])]
     lab = labs[0] if name is None else find_lab(name, labs)
     if lab is None:
         names = "\n".join(f"  {lab.removesuffix('.ipynb')}" for lab in labs)
-        problem = f"there is no lab {name!r}; expected the number or name of one of\n{names}"
-        print(f"kiplab lab: {problem}", file=sys.stderr)
-        return 2
+        expected = f"expected the number or name of one of\n{names}"
+        raise LabNameError(f"there is no lab {name!r}; {expected}")
     if importlib.util.find_spec("jupyterlab") is None:
         raise LabsError(
             "JupyterLab is not installed for this Python; "

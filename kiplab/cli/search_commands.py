@@ -100,9 +100,6 @@ def run_matrix(options: argparse.Namespace) -> int:
             check_target(options.out, options.theme)
     with common.bad_input(ExploreError):
         matrix = _searched(options)
-    if options.out is not None:
-        with common.writing(options.out):
-            matrix.write(options.out, theme=options.theme)
     common.print_found(matrix, options)
     return (
         common.UNFINISHED if any(c.verdict == "unfinished" for c in matrix.cells) else common.DONE

@@ -109,11 +109,8 @@ def test_what_a_newer_kiplab_has_added_stays_in_the_file(work_file: Path) -> Non
     assert work_on_disk.read().predictions == {"a": "b"}
 
 
-def test_a_folder_that_cannot_be_written_is_said_and_the_answer_judged_all_the_same(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("KIPLAB_WORK", str(tmp_path / "file" / "work.json"))
+@pytest.mark.usefixtures("nowhere")
+def test_a_folder_that_cannot_be_written_is_said_and_the_answer_judged_all_the_same() -> None:
     found = kiplab.check("epochs/fences", RIGHT)
     assert found.right
     assert "This cannot be kept in" in found.kept
