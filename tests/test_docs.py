@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import kiplab
-from kiplab.cli.command import _COMMANDS
+from kiplab.cli.common_options import COMMANDS
 from tests.made_pages import ROOT
 
 DOCS = ROOT / "assets" / "docs"
@@ -75,7 +75,7 @@ def test_every_command_that_a_page_names_is_one(file: Path) -> None:
     named = set(
         re.findall(r"^\$ kiplab (\w+)|`kiplab (\w+)", file.read_text("utf-8"), re.MULTILINE)
     )
-    assert {word for pair in named for word in pair if word} <= {name for name, *_ in _COMMANDS}
+    assert {word for pair in named for word in pair if word} <= {*COMMANDS}
 
 
 def public_members() -> Iterator[str]:
@@ -98,7 +98,7 @@ def test_the_pages_are_built_without_a_warning_and_have_every_name(tmp_path: Pat
     described = set(re.findall(r'<dt class="sig[^>]* id="([^"]+)"', page))
     assert described == {*public_members()}
     manual = (built / "kiplab.1").read_text("utf-8")
-    assert [name for name, *_ in _COMMANDS if f"usage: kiplab {name}" not in unescape(manual)] == []
+    assert [name for name in COMMANDS if f"usage: kiplab {name}" not in unescape(manual)] == []
     for file in built.glob("*.html"):
         links = re.findall(r'(?:href|src)="(?!https?:|#|data:)([^"#?]+)', file.read_text("utf-8"))
         assert [link for link in links if not (built / link).exists()] == []

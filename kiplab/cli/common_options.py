@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from ..runs import Run
 
 COMMANDS = tomllib.loads(Path(__file__).with_name("commands.toml").read_text("utf-8"))
-"""What each command says of itself, and its options."""
+"""What each command runs and says of itself, and its options; a space is before what is below."""
+_GROUPS = COMMANDS.pop("groups")
 DONE, FAILED, BAD_INPUT, LACKING, UNFINISHED = 0, 1, 2, 3, 4
 
 
@@ -75,18 +76,15 @@ class InOrder(argparse.Action):
         namespace.switches = [*(namespace.switches or ()), (value, option_string == "--on")]
 
 
-def add_command(commands: Any, name: str, run: Callable[[argparse.Namespace], int] | None) -> Any:
-    """Give a parser a command of commands.toml; `run` is None where it has commands of its own."""
-    about = {"description": COMMANDS[name]["help"], **COMMANDS[name]}
+def add_command(commands: Any, name: str, about: dict[str, Any]) -> Any:
+    """Give a parser a command as commands.toml has it; returns the command's parser."""
+    said = {"description": about["help"], "ends": ""} | about
     parser = commands.add_parser(
-        name.rpartition(" ")[2],
-        help=about["help"],
-        description=about["description"],
-        epilog=about.get("ends", "").strip(),
+        name, help=said["help"], description=said["description"], epilog=said["ends"].strip()
     )
-    if run is not None:
+    if "runs" in about:
         parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
-        parser.set_defaults(command=run, switches=None, endings=about.get("endings"))
+        parser.set_defaults(runs=about["runs"], switches=None, endings=about.get("endings"))
     add_options(parser, about.get("options", {}), " ".join(about.get("endings", ())))
     return parser
 
@@ -101,7 +99,7 @@ def add_options(parser: Any, options: dict[str, Any], endings: str = "") -> None
         parser.register(kind, name, its)
     for flags, form in options.items():
         if form == "group":
-            add_options(parser, COMMANDS["groups"][flags], endings)
+            add_options(parser, _GROUPS[flags], endings)
         elif flags == "either":
             add_options(parser.add_mutually_exclusive_group(), form, endings)
         else:

@@ -1,4 +1,4 @@
-"""`kiplab fleet`: how often what happens to a whole fleet, on Spark, kept in a folder; a loss as a play."""
+"""`kiplab fleet`: how often what happens to a whole fleet, on Spark; and one loss as a play."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..extras import needed_by
 from . import common_options
@@ -25,20 +25,16 @@ if TYPE_CHECKING:
     from ..fleet.parameters.fleet_study import FleetStudy
 
 
-def add_fleet_commands(parser: argparse.ArgumentParser) -> None:
-    """Commands of `kiplab fleet`: run, report or story, each with options of its own."""
-    deeds = parser.add_subparsers(required=True, metavar="run|report|parameters|story")
-    common_options.add_command(deeds, "fleet run", run_fleet)
-    common_options.add_command(deeds, "fleet report", report_fleet)
-    common_options.add_command(deeds, "fleet parameters", print_parameters)
-    common_options.add_command(deeds, "fleet story", tell_story)
+def add_what_is_gone(commands: Any) -> None:
+    """`kiplab fleet verify`, which only says so."""
     # With no character that begins an option, any options of old reach the sentence.
-    verify = deeds.add_parser("verify", add_help=False, prefix_chars="\0")
+    verify = commands.add_parser("verify", add_help=False, prefix_chars="\0")
     verify.add_argument("rest", nargs="*")
-    verify.set_defaults(command=_verify_is_gone)
+    verify.set_defaults(runs="fleet_command.verify_is_gone")
 
 
-def _verify_is_gone(_options: argparse.Namespace) -> int:
+def verify_is_gone(_options: argparse.Namespace) -> int:
+    """Raises CommandError, which says where to look instead."""
     raise CommandError(
         "`kiplab fleet verify` is gone: the tests compare every metric with its referees, and the"
         " page of `kiplab fleet report` names them"
