@@ -169,9 +169,8 @@ def test_the_page_tells_every_way_to_begin_and_the_deadline(folder: Path) -> Non
     first, *parts = (folder / "handout.md").read_text(encoding="utf-8").split("\n## ")
     assert first.startswith("# Distributed systems\n")
     assert [f"## {part.splitlines()[0]}" for part in parts] == [*SECTIONS]
-    assert [
-        told for told, part in zip(SECTIONS.values(), parts, strict=True) if told not in part
-    ] == []
+    told = zip(SECTIONS.values(), parts, strict=True)
+    assert [text for text, part in told if text not in part] == []
 
 
 def test_the_page_leaves_out_what_a_class_has_not_and_that_is_said(

@@ -13,7 +13,7 @@ from ..plays.play_errors import PlayError
 from ..protocol.features import UnknownFeatureError
 from . import common_options as common
 from .fleet_command import add_what_is_gone
-from .timeline_command import split
+from .play_commands import split
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     before_compare, compared = split(list(sys.argv[1:] if arguments is None else arguments))
     options = _parser().parse_args(before_compare)
     options.compare = compared
-    if compared and options.runs != "timeline_command.run_timeline":
+    if compared and options.runs != "play_commands.run_timeline":
         return common.complain(
             "--compare is for `kiplab timeline`, which draws runs together", common.BAD_INPUT
         )

@@ -91,12 +91,9 @@ def add_command(commands: Any, name: str, about: dict[str, Any]) -> Any:
 
 def add_options(parser: Any, options: dict[str, Any], endings: str = "") -> None:
     """Options as commands.toml has them."""
-    for kind, name, its in (
-        ("type", "int", int),
-        ("type", "float", float),
-        ("action", "in order", InOrder),
-    ):
-        parser.register(kind, name, its)
+    parser.register("type", "int", int)
+    parser.register("type", "float", float)
+    parser.register("action", "in order", InOrder)
     for flags, form in options.items():
         if form == "group":
             add_options(parser, _GROUPS[flags], endings)

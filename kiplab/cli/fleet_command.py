@@ -92,10 +92,7 @@ def _answer(options: argparse.Namespace, stop: Event) -> FleetAnswer:
     )
 
 
-_TEMPLATE = {
-    "about": "A fleet of our own.",
-    "feature_sets": ["none", "841", "903", "841+903"],
-}
+_TEMPLATE = {"about": "A fleet of our own.", "feature_sets": ["none", "841", "903", "841+903"]}
 
 
 def print_parameters(options: argparse.Namespace) -> int:

@@ -25,14 +25,6 @@ _MANIFEST = "manifest.json"
 class LabsError(Exception):
     """The labs can't be opened on this machine; the message says why and how to mend it."""
 
-    code = 3
-
-
-class LabNameError(LabsError):
-    """No lab, or no class, is called so."""
-
-    code = 2
-
 
 class Copied(msgspec.Struct, frozen=True):
     """One copying, as sorted file names. `kept`: changed by the student, shipped newer."""
@@ -52,7 +44,7 @@ def open_labs(name: str | None, *, browser: bool, port: int | None) -> int:
         return _open(name, browser, port, labs_folder())
     except LabsError as problem:
         print(f"kiplab lab: {problem}", file=sys.stderr)
-        return problem.code
+        return 3
     except KeyboardInterrupt:
         return 0
 
@@ -106,9 +98,7 @@ def copy_labs(shipped: Path, folder: Path, leave_out: Container[str] = ()) -> Co
     """
     folder.mkdir(parents=True, exist_ok=True)
     written = _read_manifest(folder)
-    new: list[str] = []
-    updated: list[str] = []
-    kept: list[str] = []
+    new, updated, kept = list[str](), list[str](), list[str]()
     for source in sorted([*shipped.glob("*.ipynb"), *shipped.glob("*.md")]):
         name, target, digest = source.name, folder / source.name, _digest(source)
         if name in leave_out:
@@ -130,14 +120,16 @@ def _open(name: str | None, browser: bool, port: int | None, folder: Path) -> in
     shipped = shipped_labs()
     taken, wrong = class_of(folder)
     if wrong and taken is None and "://" not in os.environ.get(CLASS_VARIABLE, ""):
-        raise LabNameError(wrong)
+        print(f"kiplab lab: {wrong}", file=sys.stderr)
+        return 2
     every = sorted(path.name for path in shipped.glob("*.ipynb"))
     labs = [lab for lab in every if taken is None or taken.has(lab.partition("-")[0])]
     lab = labs[0] if name is None else find_lab(name, labs)
     if lab is None:
         names = "\n".join(f"  {lab.removesuffix('.ipynb')}" for lab in labs)
-        expected = f"expected the number or name of one of\n{names}"
-        raise LabNameError(f"there is no lab {name!r}; {expected}")
+        problem = f"there is no lab {name!r}; expected the number or name of one of\n{names}"
+        print(f"kiplab lab: {problem}", file=sys.stderr)
+        return 2
     if importlib.util.find_spec("jupyterlab") is None:
         raise LabsError(
             "JupyterLab is not installed for this Python; "

@@ -101,9 +101,8 @@ def run_matrix(options: argparse.Namespace) -> int:
     with common.bad_input(ExploreError):
         matrix = _searched(options)
     common.print_found(matrix, options)
-    return (
-        common.UNFINISHED if any(c.verdict == "unfinished" for c in matrix.cells) else common.DONE
-    )
+    unfinished = any(cell.verdict == "unfinished" for cell in matrix.cells)
+    return common.UNFINISHED if unfinished else common.DONE
 
 
 def _searched(options: argparse.Namespace) -> GuardMatrix:

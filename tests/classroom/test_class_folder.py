@@ -81,29 +81,17 @@ def test_a_zip_is_read_like_a_folder(tmp_path: Path) -> None:
 
 
 def test_notebooks_and_hidden_files_beside_the_work_are_as_they_should_be(tmp_path: Path) -> None:
-    put(
-        tmp_path,
-        {
-            "anna/kiplab-work.json": work(),
-            "anna/04-kafka-14139.ipynb": b"{}",
-            "anna/my-branches.json": b'{"format": 1}',
-            "anna/.ipynb_checkpoints/kiplab-work-checkpoint.json": b"{",
-            ".DS_Store": b"\0",
-        },
-    )
+    beside = {"04-kafka-14139.ipynb": "{}", "my-branches.json": '{"format": 1}'}
+    beside |= {".ipynb_checkpoints/kiplab-work-checkpoint.json": "{"}
+    put(tmp_path / "anna", {"kiplab-work.json": work(), **beside})
+    put(tmp_path, {".DS_Store": b"\0"})
     assert (whose(tmp_path), said(tmp_path)) == (["anna"], {})
 
 
 def test_work_on_two_machines_is_put_together(tmp_path: Path) -> None:
     other = json.dumps({"predictions": {"isr/stale-member": "No."}, "exercises": {"b": DONE}})
-    put(
-        tmp_path,
-        {
-            "anna/kiplab-work.json": work(a=DONE),
-            "anna/kiplab-work (1).json": other.encode(),
-            "anna/old/kiplab-work.json": work(a={**DONE, "attempts": 1, "best": 0}),
-        },
-    )
+    put(tmp_path / "anna", {"kiplab-work.json": work(a=DONE), "kiplab-work (1).json": other})
+    put(tmp_path / "anna/old", {"kiplab-work.json": work(a={**DONE, "attempts": 1, "best": 0})})
     (anna,) = handed_in(tmp_path).students
     assert anna.work.predictions == {ID: "Yes.", "isr/stale-member": "No."}
     assert {id: found.attempts for id, found in anna.work.exercises.items()} == {"a": 2, "b": 2}

@@ -324,14 +324,8 @@ def test_names_of_course_systems_are_the_students(tmp_path: Path) -> None:
     }
     found, left_out = bundles(put(tmp_path, files))
     names = {bundle.name: len(bundle.pieces) for bundle in found}
-    assert names == {
-        "Anna Example": 1,
-        "Ben de Groot": 1,
-        "Teilnehmerin/14": 1,
-        "Teilnehmerin/15": 1,
-        "smithbob": 2,
-    }
-    assert not left_out
+    once = ("Anna Example", "Ben de Groot", "Teilnehmerin/14", "Teilnehmerin/15")
+    assert (names, left_out) == ({**dict.fromkeys(once, 1), "smithbob": 2}, [])
 
 
 def test_a_name_in_the_file_counts_where_the_file_has_none(tmp_path: Path) -> None:

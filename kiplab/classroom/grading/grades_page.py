@@ -12,7 +12,7 @@ from operator import attrgetter
 from ...rows.sentences import html_table
 from ..exercise_table import Exercise
 from ..together.class_page import bar, page_of_class, small
-from .graded import GRADED, AnswerToRead, GradedExercise, Submission
+from .graded import GRADED, GradedExercise, Submission
 
 TITLE, NOT_TRIED = "Grades", "–"
 
@@ -76,7 +76,8 @@ def _remarks(row: Submission) -> str:
 def _written(rows: Sequence[Submission]) -> Iterator[str]:
     """Question by question: its rubric, and each student's text, to be marked."""
     texts = [(text, row.student) for row in rows for text in row.written]
-    for _, group in groupby(sorted(texts, key=lambda t: (t[0].lab, t[0].id, t[1])), _id):
+    texts.sort(key=lambda t: (t[0].lab, t[0].id, t[1]))
+    for _, group in groupby(texts, lambda t: t[0].id):
         entries = [*group]
         asked = entries[0][0]
         lines = (
@@ -85,10 +86,6 @@ def _written(rows: Sequence[Submission]) -> Iterator[str]:
         )
         table = html_table(f"Rubric: {asked.rubric}", ("answer", "points"), "".join(lines))
         yield _part(f"{asked.lab} · {escape(asked.question)}", table)
-
-
-def _id(entry: tuple[AnswerToRead, str]) -> str:
-    return entry[0].id
 
 
 def _part(head: str, inside: str) -> str:

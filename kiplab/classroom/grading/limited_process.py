@@ -81,18 +81,14 @@ def _megabytes(folder: Path) -> float:
 
 def _environment(folder: Path) -> dict[str, str]:
     kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT", "LANG") if name in os.environ}
-    own = dict.fromkeys(("HOME", "TMPDIR", "TEMP", "TMP", "IPYTHONDIR"), str(folder))
-    return (
-        kept
-        | own
-        | {
-            "KIPLAB_WORK": str(folder / "kiplab-work.json"),
-            "PYTHONPATH": str(Path(_package[0]).parent),
-            "PYTHONUSERBASE": site.getuserbase(),
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "OPENBLAS_NUM_THREADS": "1",
-        }
-    )
+    own = dict.fromkeys(("HOME", "TMPDIR", "TEMP", "TMP", "IPYTHONDIR"), str(folder)) | {
+        "KIPLAB_WORK": str(folder / "kiplab-work.json"),
+        "PYTHONPATH": str(Path(_package[0]).parent),
+        "PYTHONUSERBASE": site.getuserbase(),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+    }
+    return kept | own
 
 
 def _lines(said: bytes) -> list[Said]:

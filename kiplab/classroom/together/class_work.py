@@ -3,7 +3,6 @@
 import csv
 import io
 import os
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,20 +28,13 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """With these a cell of a spreadsheet begins that is worked out, and could do harm."""
 
 
-class ClassReport(ABC):
-    """What is known of a class: as text, as a page, as rows and as plain values."""
+class ClassReport:
+    """What is known of a class; a subclass gives plain values, text, a page and rows of it."""
 
-    @abstractmethod
-    def report(self) -> dict[str, Any]: ...
-
-    @abstractmethod
-    def text(self) -> str: ...
-
-    @abstractmethod
-    def to_html(self, *, theme: str = page_files.AUTO) -> str: ...
-
-    @abstractmethod
-    def csv(self) -> str: ...
+    report: Any
+    text: Any
+    to_html: Any
+    csv: Any
 
     def write(self, path: str | os.PathLike[str], *, theme: str = page_files.AUTO) -> Path:
         """Write it to a file ending in .html .json .csv or .txt, and return the path.
@@ -64,7 +56,7 @@ class ClassReport(ABC):
         return target
 
     def __repr__(self) -> str:
-        return self.text()
+        return str(self.text())
 
 
 class ClassWork(ClassReport):
