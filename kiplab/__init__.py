@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from .classroom.forms.held_back import explain as explain
     from .classroom.forms.overview import my_work as my_work
     from .classroom.forms.overview import stations as stations
+    from .classroom.forms.own_words import write as write
     from .classroom.forms.prediction import predict as predict
-    from .classroom.forms.written_answer import write as write
     from .classroom.grading.grades import grade as grade
     from .classroom.together.class_work import class_work as class_work
     from .explore.search.explore_play import explore as explore

@@ -167,7 +167,8 @@ def named_tables() -> Iterator[Table]:
     for entry in NAMED_TABLES.strip().replace("\n    ", "; ").splitlines()[1:]:
         union, what, where, *reasons = entry.split("; ")
         leaves_out = named(*reasons) if reasons else {}
-        yield Table(union, what, where, partial(named, where), leaves_out, *reasons)
+        has = HAS.get((union, what)) or partial(named, where)
+        yield Table(union, what, where, has, leaves_out, *reasons)
 
 
 def named(where: str) -> Any:
@@ -178,33 +179,44 @@ def named(where: str) -> Any:
     return values[0] if len(values) == 1 else {*chain.from_iterable(values)}
 
 
+HAS: dict[tuple[str, str], Callable[[], Collection[Any]]] = {
+    ("body", "sentence"): lambda: having("in_words", ApiMessage),
+    ("body", "rule"): lambda: {b for _, b in (*routes.ROUTES, *zookeeper_routes.JOINT_ROUTES)},
+    ("request", "answer"): lambda: {BODIES[kind] for kind in ANSWERED.values()},
+    ("response", "request that it answers"): lambda: {BODIES[kind] for kind in ANSWERED},
+    ("request with a version", "version that is sent"): lambda: having("version_sent", ApiRequest),
+    ("move", "effect"): lambda: {*step._OF_NODES, *world_moves.OF_THE_WORLD},
+    ("move", "place in a menu"): offered,
+    ("header verb", "reader"): lambda: (
+        texts_in(header.__file__) | texts_in(play.__file__) | texts_in(runner.__file__)
+    ),
+    ("timer", "rule"): lambda: {
+        timer for _, timer in (*routes.TIMERS, *zookeeper_routes.JOINT_TIMERS)
+    },
+    ("timer", "field"): lambda: {
+        moves.Timer(f.replace("_", "-")) for kept in TIMERS for f in kept.__struct_fields__
+    },
+    ("timer", "verb"): lambda: {timer for timer in moves.Timer if timer.verb in grammar.VERBS},
+    ("loss", "word"): lambda: set(map(Loss, LOSSES.values())),
+    ("loss", "label"): lambda: {Loss(LOSSES[word]) for word in step_labels._CRASHES},
+    ("timer", "turn in timed runs"): driven,
+    ("timer", "button"): with_a_button,
+    ("timer", "place in the largest menu"): lambda: enabled.EVERYTHING.timers,
+    ("sign", "entry in the legend"): lambda: (
+        {mark.id for mark in legend_marks.MARKS} | {*legend_marks._DOWN}
+    ),
+    ("mode", "release"): lambda: {release.mode for release in RELEASES.values()},
+    ("error", "rule that answers with it"): answered_with,
+    ("property", "check"): lambda: {
+        getattr(properties, name).id
+        for room in (observer, unclean_leader_epochs, at_rest)
+        for name in named_in(room.__file__, "properties")
+        if isinstance(getattr(properties, name), properties.Property)
+    },
+}
+"""By union and what its members have, the tables of NAMED_TABLES that are no name of a file."""
 TABLES = (
     *named_tables(),
-    Table("body", "sentence", "its method in_words", lambda: having("in_words", ApiMessage)),
-    Table(
-        "body",
-        "rule",
-        "ROUTES in kiplab/engine/routes.py",
-        lambda: {b for _, b in (*routes.ROUTES, *zookeeper_routes.JOINT_ROUTES)},
-    ),
-    Table(
-        "request",
-        "answer",
-        "the file that it is written in, with the same `api`",
-        lambda: {BODIES[kind] for kind in ANSWERED.values()},
-    ),
-    Table(
-        "response",
-        "request that it answers",
-        "the file that it is written in, with the same `api`",
-        lambda: {BODIES[kind] for kind in ANSWERED},
-    ),
-    Table(
-        "request with a version",
-        "version that is sent",
-        "its method version_sent",
-        lambda: having("version_sent", ApiRequest),
-    ),
     Table(
         "request",
         "word on what its sender does without an answer",
@@ -219,106 +231,6 @@ TABLES = (
         "_ANSWERS in kiplab/rows/broker_log.py",
         lambda: {*broker_log._ANSWERS, *(r for r in get_args(Response) if r.unlogged)},
         allows="its own `unlogged`",
-    ),
-    Table(
-        "move",
-        "effect",
-        "_OF_NODES in kiplab/engine/step.py, or OF_THE_WORLD in world_moves.py",
-        lambda: {*step._OF_NODES, *world_moves.OF_THE_WORLD},
-    ),
-    Table(
-        "move",
-        "place in a menu",
-        "_candidates in kiplab/engine/enabled.py",
-        offered,
-        unrouted.NOT_OFFERED,
-        "NOT_OFFERED in tests/engine/unrouted.py",
-    ),
-    Table(
-        "header verb",
-        "reader",
-        "kiplab/plays/header.py (play.py and runner.py read what is about the play itself)",
-        lambda: texts_in(header.__file__) | texts_in(play.__file__) | texts_in(runner.__file__),
-    ),
-    Table(
-        "timer",
-        "rule",
-        "TIMERS in kiplab/engine/routes.py",
-        lambda: {timer for _, timer in (*routes.TIMERS, *zookeeper_routes.JOINT_TIMERS)},
-    ),
-    Table(
-        "timer",
-        "field",
-        "Timers in kiplab/protocol/replica/broker_state.py, or ControllerTimers in"
-        " kiplab/protocol/kraft/controller_state.py",
-        lambda: {
-            moves.Timer(f.replace("_", "-")) for kept in TIMERS for f in kept.__struct_fields__
-        },
-    ),
-    Table(
-        "timer",
-        "verb",
-        "VERBS in kiplab/plays/grammar.py",
-        lambda: {timer for timer in moves.Timer if timer.verb in grammar.VERBS},
-    ),
-    Table(
-        "loss",
-        "word",
-        "LOSSES in kiplab/plays/values.py",
-        lambda: set(map(Loss, LOSSES.values())),
-    ),
-    Table(
-        "loss",
-        "label",
-        "_CRASHES in kiplab/rows/step_labels.py",
-        lambda: {Loss(LOSSES[word]) for word in step_labels._CRASHES},
-    ),
-    Table(
-        "timer", "turn in timed runs", "`_of_broker` and `_disk` in kiplab/engine/clock.py", driven
-    ),
-    Table(
-        "timer",
-        "button",
-        "about_broker in kiplab/widgets/controls/broker_offers.py",
-        with_a_button,
-        unrouted.NO_BUTTON,
-        "NO_BUTTON in tests/engine/unrouted.py",
-    ),
-    Table(
-        "timer",
-        "place in the largest menu",
-        "EVERYTHING in kiplab/engine/enabled.py",
-        lambda: enabled.EVERYTHING.timers,
-    ),
-    Table(
-        "sign",
-        "entry in the legend",
-        "MARKS (or _DOWN) in kiplab/figures/timeline/legend_marks.py",
-        lambda: {mark.id for mark in legend_marks.MARKS} | {*legend_marks._DOWN},
-    ),
-    Table(
-        "mode",
-        "release",
-        "_TABLE in kiplab/protocol/releases.py",
-        lambda: {release.mode for release in RELEASES.values()},
-    ),
-    Table(
-        "error",
-        "rule that answers with it",
-        "a rule of kiplab/protocol, or take it out of kiplab/protocol/errors.py",
-        answered_with,
-    ),
-    Table(
-        "property",
-        "check",
-        "kiplab/engine/observer.py, unclean_leader_epochs.py or at_rest.py, which"
-        " yields it where it breaks",
-        lambda: {
-            getattr(properties, name).id
-            for room in (observer, unclean_leader_epochs, at_rest)
-            for name in named_in(room.__file__, "properties")
-            if isinstance(getattr(properties, name), properties.Property)
-        },
     ),
 )
 

@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 import kiplab
-from kiplab.cli.command import _COMMANDS, _parser
-from kiplab.cli.timeline_command import split
+from kiplab.cli.command import _parser
+from kiplab.cli.common_options import COMMANDS
+from kiplab.cli.play_commands import split
 from tests.made_pages import ROOT
 
 DOCS = ROOT / "assets" / "docs"
@@ -76,7 +77,7 @@ def test_every_file_that_a_page_names_is_there(file: Path) -> None:
 @pytest.mark.parametrize("file", NAMING, ids=lambda file: str(file.relative_to(ROOT)))
 def test_every_command_that_a_page_names_is_one(file: Path) -> None:
     text = file.read_text("utf-8")
-    assert {*re.findall(r"`kiplab (\w+)", text)} <= {name for name, *_ in _COMMANDS}
+    assert {*re.findall(r"`kiplab (\w+)", text)} <= {*COMMANDS}
     for line in re.findall(r"^\$ (?:\w+=\S+ )?kiplab ([^>\n]*)", text, re.MULTILINE):
         words, _ = split(shlex.split(line, comments=True))
         assert _parser().parse_args(words)
@@ -102,7 +103,7 @@ def test_the_pages_are_built_without_a_warning_and_have_every_name(tmp_path: Pat
     described = set(re.findall(r'<dt class="sig[^>]* id="([^"]+)"', page))
     assert described == {*public_members()}
     manual = (built / "kiplab.1").read_text("utf-8")
-    assert [name for name, *_ in _COMMANDS if f"usage: kiplab {name}" not in unescape(manual)] == []
+    assert [name for name in COMMANDS if f"usage: kiplab {name}" not in unescape(manual)] == []
     for file in built.glob("*.html"):
         links = re.findall(r'(?:href|src)="(?!https?:|#|data:)([^"#?]+)', file.read_text("utf-8"))
         assert [link for link in links if not (built / link).exists()] == []

@@ -172,9 +172,8 @@ def test_the_page_tells_every_way_to_begin_and_the_deadline(folder: Path) -> Non
     first, *parts = (folder / "handout.md").read_text(encoding="utf-8").split("\n## ")
     assert first.startswith("# Distributed systems\n")
     assert [f"## {part.splitlines()[0]}" for part in parts] == [*SECTIONS]
-    assert [
-        told for told, part in zip(SECTIONS.values(), parts, strict=True) if told not in part
-    ] == []
+    told = zip(SECTIONS.values(), parts, strict=True)
+    assert [text for text, part in told if text not in part] == []
 
 
 def test_the_page_leaves_out_what_a_class_has_not_and_that_is_said(
@@ -194,10 +193,7 @@ def test_the_page_leaves_out_what_a_class_has_not_and_that_is_said(
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ('title = "no code"', "class.toml: code: expected a text that names the class"),
         ('code = "a"\nlabs = ["40"]', "class.toml, line 2: labs: expected numbers of labs"),
-        ("code =", "a class's file is TOML"),
-        ("code = 4", "class.toml, line 1: code: expected a text that names the class"),
         ('code = "a"', "is not empty, and no class.toml is in it"),
     ],
 )

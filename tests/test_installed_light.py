@@ -21,8 +21,7 @@ import kiplab
 from kiplab import classroom, fleet
 from kiplab.classroom.exercise_table import EXERCISES
 from kiplab.classroom.together.class_work import ClassWork
-from kiplab.cli import class_command, command, timeline_command
-from kiplab.cli.search_commands import SUFFIXES as MATRIX_SUFFIXES
+from kiplab.cli import command, common_options
 from kiplab.extras import EXTRAS
 from kiplab.matrices import GuardMatrix
 from kiplab.runs import Run
@@ -37,6 +36,7 @@ NEEDED_BY_ENDING = {".html": "lab", ".png": "export"}
 TIMELINE = ["timeline", "kafka-14139", "-o"]
 CLASS = ROOT / "tests" / "classroom" / "handed_in"
 """A folder with the work of one student."""
+ENDINGS = {name: its.get("endings", ()) for name, its in common_options.COMMANDS.items()}
 MATRIX = ["matrix", "kafka-14139", "--guards", "903"]
 COMMANDS: dict[str, list[tuple[list[str], str]]] = {
     "lab": [(["lab", "--no-browser"], "lab")],
@@ -44,7 +44,7 @@ COMMANDS: dict[str, list[tuple[list[str], str]]] = {
     "play": [(["play", "kafka-14139"], ""), (["play", "kafka-14139", "--json"], "")],
     "guards": [(["guards"], "")],
     "timeline": [
-        *(([*TIMELINE, f"a{s}"], NEEDED_BY_ENDING.get(s, "")) for s in timeline_command.SUFFIXES),
+        *(([*TIMELINE, f"a{s}"], NEEDED_BY_ENDING.get(s, "")) for s in ENDINGS["timeline"]),
         ([*TIMELINE, "twin.svg", "--compare", "3.5"], ""),
         ([*TIMELINE, "ladder.svg", "--compare", "3.5", "--compare", "3.9"], ""),
     ],
@@ -52,12 +52,12 @@ COMMANDS: dict[str, list[tuple[list[str], str]]] = {
     "matrix": [
         (MATRIX, ""),
         ([*MATRIX, "--spark"], "fleet"),
-        *(([*MATRIX, "-o", f"m{s}"], NEEDED_BY_ENDING.get(s, "")) for s in MATRIX_SUFFIXES),
+        *(([*MATRIX, "-o", f"m{s}"], NEEDED_BY_ENDING.get(s, "")) for s in ENDINGS["matrix"]),
     ],
     "minimise": [(["minimise", "kafka-14139", "--kafka", "3.4"], "")],
     "class": [
         (["class", str(CLASS)], ""),
-        *((["class", str(CLASS), "-o", f"c{s}"], "") for s in class_command.SUFFIXES),
+        *((["class", str(CLASS), "-o", f"c{s}"], "") for s in ENDINGS["class"]),
     ],
     "solutions": [(["solutions", "code", "Ada", "04"], "")],
     "handout": [(["handout", str(CLASS.with_name("class.toml")), "-o", "handed-out"], "")],

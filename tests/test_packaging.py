@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from argparse import Namespace
 from importlib import metadata
 from pathlib import Path
 
@@ -107,7 +108,7 @@ def test_every_place_names_this_version(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_the_doctor_says_what_mends_whatever_is_lacking(capsys: pytest.CaptureFixture[str]) -> None:
-    assert doctor.main(json=True) == 0
+    assert doctor.run_doctor(Namespace(json=True)) == 0
     answer = msgspec.json.decode(capsys.readouterr().out)
     assert list(answer) == ["checks"]
     for check in answer["checks"]:
@@ -121,10 +122,10 @@ def test_the_doctor_is_stern_only_about_what_every_lab_needs(
 ) -> None:
     lacks = doctor.Check("Java", ok=False, found="none", mend="install one")
     monkeypatch.setattr(doctor, "checks", lambda: [lacks])
-    assert doctor.main(json=False) == 0
+    assert doctor.run_doctor(Namespace(json=False)) == 0
     assert "to mend it: install one" in capsys.readouterr().out
     monkeypatch.setattr(doctor, "checks", lambda: [msgspec.structs.replace(lacks, name="Python")])
-    assert doctor.main(json=False) == 3
+    assert doctor.run_doctor(Namespace(json=False)) == 3
 
 
 LABS = ["00-start.ipynb", "04-kafka-14139.ipynb", "10-fleet.ipynb"]
@@ -261,12 +262,8 @@ def test_a_kernel_is_told_of_widgets_once_however_often_the_labs_are_opened(
     monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
     for _ in range(2):
         jupyter_settings.write_kernel(tmp_path)
-    assert (
-        KernelSpecManager()
-        .get_kernel_spec("python3")
-        .argv.count("--ext=kiplab.classroom.jupyter_hooks")
-        == 1
-    )
+    arguments = KernelSpecManager().get_kernel_spec("python3").argv
+    assert arguments.count("--ext=kiplab.classroom.jupyter_hooks") == 1
 
 
 @pytest.fixture

@@ -201,25 +201,28 @@ def _read(where: str, _as_of: object, work: Path) -> tuple[ClassFile | None, str
 def text_of(where: str) -> str:
     """The text of a file, by path or URL. Raises ClassFileError where it cannot be had."""
     try:
-        if not is_url(where):
-            return Path(where).read_text("utf-8-sig")
-        if in_a_page():
-            from pyodide.http import open_url
-
-            return str(open_url(where).read())
-        from time import monotonic
-        from urllib.request import urlopen
-
-        with urlopen(where, timeout=_FETCH_S) as answer:
-            latest, content = monotonic() + _FETCH_S, b""
-            while len(content) < _SIZE_MAX and (more := answer.read1(_SIZE_MAX)):
-                content += more
-                if monotonic() > latest:
-                    raise TimeoutError("timed out")
-            return content.decode("utf-8-sig")
+        return _fetched(where) if is_url(where) else Path(where).read_text("utf-8-sig")
     except (OSError, ValueError, HTTPException) as problem:
         why = getattr(problem, "strerror", None) or getattr(problem, "reason", problem)
         raise ClassFileError(f"{where} cannot be had ({why}); look at {VARIABLE}") from None
+
+
+def _fetched(url: str) -> str:
+    """The text behind a URL. A server that sends it little by little is too slow as well."""
+    if in_a_page():
+        from pyodide.http import open_url
+
+        return str(open_url(url).read())
+    from time import monotonic
+    from urllib.request import urlopen
+
+    with urlopen(url, timeout=_FETCH_S) as answer:
+        latest, content = monotonic() + _FETCH_S, b""
+        while len(content) < _SIZE_MAX and (more := answer.read1(_SIZE_MAX)):
+            content += more
+            if monotonic() > latest:
+                raise TimeoutError("timed out")
+        return content.decode("utf-8-sig")
 
 
 # --- reading it -----------------------------------------------------------------------------------
@@ -242,9 +245,9 @@ def class_from(text: str, file: str) -> ClassFile:
         raise ClassFileError(f"{file}: {problem}; a class's file is TOML") from None
     except (msgspec.ValidationError, TypeError) as problem:
         said = re.search(r"(?:field `|at `\$\.)(\w+)", str(problem))
-        raise _wrong(file, text, said[1] if said else name, lab) from None
+        raise _mistake_in(file, text, said[1] if said else name, lab) from None
     for name, lab in _mistakes(found):
-        raise _wrong(file, text, name, lab)
+        raise _mistake_in(file, text, name, lab)
     return found
 
 
@@ -269,7 +272,7 @@ def _mistakes(found: ClassFile) -> Iterator[tuple[str, str]]:
             yield "opened", own
 
 
-def _wrong(file: str, text: str, name: str, lab: str) -> ClassFileError:
+def _mistake_in(file: str, text: str, name: str, lab: str) -> ClassFileError:
     """The sentence about a field, at the top or of a lab, with its line where only one has it."""
     begins = r"\s*\[?lab\b" if name == "lab" else rf"\s*{name}\s*="
     lines = [n for n, line in enumerate(text.splitlines(), 1) if re.match(begins, line)]

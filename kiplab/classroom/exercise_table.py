@@ -260,6 +260,11 @@ class WrittenQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rubric: str
     points: int = 2
 
+    @property
+    def name(self) -> str:
+        """What a grader calls it."""
+        return self.id.partition("/")[2]
+
 
 class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     exercise: tuple[Exercise, ...]
@@ -307,6 +312,13 @@ def exercise(id: str, seed: str = "") -> Exercise:
 def _of_student(id: str, seed: str) -> Exercise:
     varied = variants.varied(msgspec.to_builtins(_BY_ID[id]), f"{seed}{id}")
     return msgspec.convert(varied, Exercise)
+
+
+def require_lab(lab: str) -> None:
+    """Raises ValueError for the number of no lab."""
+    labs = dict.fromkeys(entry.lab for entry in EXERCISES)
+    if lab not in labs:
+        raise ValueError(f"there is no lab {lab!r}; there are {', '.join(labs)}")
 
 
 def what_if_id(letter: str) -> str:

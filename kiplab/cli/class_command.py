@@ -1,38 +1,22 @@
-"""`kiplab class` and `kiplab grade`: what a class has predicted and tried, and its points."""
+"""What a lecturer does with a class: count its work, grade it, and make labs for other graders."""
 
 import argparse
+import os
+import shlex
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
 
 from . import common_options as common
-
-SUFFIXES = (".html", ".json", ".csv", ".txt")
-GRADES = (".csv", ".html", ".json", ".txt")
-
-
-def add_class_options(parser: argparse.ArgumentParser) -> None:
-    """The options of `kiplab class`."""
-    parser.add_argument(
-        "folder",
-        metavar="FOLDER",
-        nargs="?",
-        help="where the students' kiplab-work.zip or .json are, renamed or in a folder each",
-    )
-    parser.add_argument("-o", "--out", help=f"a file instead: {' '.join(SUFFIXES)}")
-    parser.add_argument("--template", action="store_true", help="print a class.toml to edit")
-    parser.add_argument("--names", action="store_true", help="show who answered what")
-    parser.add_argument(
-        "--theme", default="auto", metavar="NAME", help="light or dark; else a page is its reader's"
-    )
-    parser.epilog = (
-        "A page (.html) is meant for the projector, before the discussion: which choice comes true,"
-        " and the ideas behind wrong answers, open at a click. Without --names nothing that is"
-        " printed or written says who is who; files that can't be read are named on stderr, and the"
-        " rest is counted. Exit codes: 0 done, even if some was left out; 2 no such folder, no work"
-        " in it, or a file that cannot be written."
-    )
+from .labs_launcher import LabsError, find_lab, shipped_labs
 
 
 def run_class(options: argparse.Namespace) -> int:
-    """Read the folder, name what can't be read, and show the rest; or print the class's file."""
+    """Read the folder, name what can't be read, and show the rest; or print the class's file.
+
+    Raises CommandError without a folder.
+    """
     from ..classroom.together.class_work import class_work
     from ..classroom.together.handed_in import ClassFolderError
 
@@ -45,42 +29,12 @@ def run_class(options: argparse.Namespace) -> int:
         return common.DONE
     if options.folder is None:
         raise common.CommandError("name the folder of the class's work, or ask for --template")
-    common.require_ending(options.out, SUFFIXES)
+    common.require_ending(options)
     with common.bad_input(ClassFolderError):
         work = class_work(options.folder, names=options.names, apart_from=options.out)
     for left in work.left_out:
         common.complain(f"not counted: {left.file}: {left.why}")
-    if options.out is not None:
-        with common.writing(options.out):
-            work.write(options.out, theme=options.theme)
     return common.print_found(work, options)
-
-
-def add_grade_options(parser: argparse.ArgumentParser) -> None:
-    """The options of `kiplab grade`."""
-    for name, metavar, default, help in (
-        ("folder", "FOLDER", None, "what your students handed in, or Moodle or Canvas exported"),
-        ("--out", "OUT", None, f"a file instead: {' '.join(GRADES)}"),
-        ("--theme", "NAME", "auto", "light or dark; else a page is its reader's"),
-    ):
-        names = ("-o", name) if name == "--out" else (name,)
-        parser.add_argument(*names, metavar=metavar, default=default, help=help)
-    parser.add_argument(
-        "--class",
-        dest="of_class",
-        metavar="FILE",
-        help="the class.toml, by path or URL: labs that count, deadlines, whose numbers are whose",
-    )
-    parser.add_argument("--lab", metavar="NN", action="append", help="a lab that counts, else all")
-    parser.add_argument("--wide", action="store_true", help="a .csv with one row a student")
-    parser.add_argument("--seconds", type=int, default=60, help="of CPU for each (default 60)")
-    parser.epilog = (
-        "Every answer is judged again: points in a file are not believed. A notebook without a work"
-        " file, and a play, run in a process of their own, with limits of time and memory and"
-        " without a network. What cannot be read is a row with its status. Exit codes: 0 done; 2 no"
-        " such folder, nothing in it, or a file that cannot be written; 130 stopped by Ctrl-C: what"
-        " was graded so far is there."
-    )
 
 
 def run_grade(options: argparse.Namespace) -> int:
@@ -88,7 +42,7 @@ def run_grade(options: argparse.Namespace) -> int:
     from ..classroom.grading.grades import grade
     from ..pages.page_files import page_theme
 
-    common.require_ending(options.out, GRADES)
+    common.require_ending(options)
     common.require_folder(options.out)
     with common.bad_input(ValueError):
         page_theme(options.theme)
@@ -96,38 +50,27 @@ def run_grade(options: argparse.Namespace) -> int:
         work = grade(options.folder, labs=options.lab or (), apart_from=options.out, **chosen)
     for left in work.left_out:
         common.complain(f"not graded: {left.file}: {left.why}")
-    if options.out is not None:
-        with common.writing(options.out):
-            work.write(options.out, theme=options.theme)
     code = common.print_found(work, options)
     return common.complain("stopped", 130) if work.stopped else code
 
 
-def add_solutions_options(parser: argparse.ArgumentParser) -> None:
-    """The options of `kiplab solutions`."""
-    parser.add_argument("code", metavar="CODE", help="the class code, as in KIPLAB_CLASS")
-    parser.add_argument("student", metavar="NAME", help="the name that the student gave, or ''")
-    parser.add_argument("lab", metavar="LAB", nargs="?", help="one lab only, as in 04")
-    parser.epilog = (
-        "For instructors: a right answer to each exercise, with the numbers of one student. The"
-        " kiplab that `kiplab handout` makes for students refuses it."
-    )
-
-
 def run_solutions(options: argparse.Namespace) -> int:
-    """A right answer to every question, as the engine finds it for one student's numbers."""
-    from ..classroom.exercise_table import EXERCISES, exercise
+    """A right answer to every question, as the engine finds it for one student's numbers.
+
+    Raises CommandError for a lab that there is none of, and where the exercises are sealed.
+    """
+    from ..classroom.exercise_table import EXERCISES, exercise, require_lab
     from ..classroom.sealed_texts import is_sealed
     from ..classroom.work_on_disk import seed_of
 
     if is_sealed():
         problem = "this kiplab is that of a class: right answers are in the instructor's kiplab"
         raise common.CommandError(problem)
+    if options.lab is not None:
+        with common.bad_input(ValueError):
+            require_lab(options.lab)
     seed = seed_of(options.code, options.student)
     asked = [exercise(e.id, seed) for e in EXERCISES if options.lab in (None, e.lab)]
-    if not asked:
-        labs = ", ".join(dict.fromkeys(e.lab for e in EXERCISES))
-        raise common.CommandError(f"there is no lab {options.lab!r}; there are {labs}")
     if options.json:
         rows = [{"id": e.id, "varies": bool(e.drawn), "solution": e.solution} for e in asked]
         return common.print_json({"seed": seed, "solutions": rows})
@@ -135,3 +78,83 @@ def run_solutions(options: argparse.Namespace) -> int:
         own = "  (numbers of their own)" if entry.drawn else ""
         print(f"{entry.id}{own}\n    {entry.solution}")
     return common.DONE
+
+
+def run_assignment(options: argparse.Namespace) -> int:
+    """Write the notebook, and the editions if the grader is there.
+
+    Raises LackingError where there are no notes, CommandError.
+    """
+    from ..classroom.assignments.editions import write_master, write_source
+    from ..classroom.assignments.graded_lab import Answered, read_lab
+    from ..classroom.exercise_table import WrittenQuestion
+
+    grader, folder = options.grader, Path(options.out).absolute()
+    with common.bad_input(LabsError, ValueError):
+        notebook = _notebook(options.lab)
+        beside = notebook.parent / "instructor"
+        lab = read_lab(notebook, beside if beside.is_dir() else shipped_labs() / "instructor")
+    with common.writing(folder):
+        written = (write_master if grader == "otter" else write_source)(lab, folder)
+    command, editions = _way(grader, written, folder)
+    if made := find_spec(grader) is not None:
+        _make(command, folder)
+    exercises, questions = lab.all_of(Answered), lab.all_of(WrittenQuestion)
+    if options.json:
+        asked = [{"id": o.id, "variable": o.variable, "points": o.points} for o in exercises]
+        report = {
+            "grader": grader,
+            "lab": lab.name,
+            "notebook": str(written),
+            "exercises": asked,
+            "written": [{"name": one.name, "points": one.points} for one in questions],
+            "editions": editions if made else None,
+            "command": shlex.join(command),
+        }
+        return common.print_json(report)
+    for all, called in ((exercises, "exercises"), (questions, "questions to mark")):
+        print(f"{len(all)} {called}: {sum(one.points for one in all)} points")
+    lacks = f"{grader} is not installed here; to make both editions: {shlex.join(command)}"
+    more = [f"for {name}: {path}" for name, path in editions.items()] if made else [lacks]
+    print("\n".join([str(written), *more]))
+    return common.DONE
+
+
+def _notebook(name: str) -> Path:
+    """The notebook that a name means. Raises ValueError for none, LabsError without labs."""
+    path = Path(name).absolute()
+    if path.suffix == ".ipynb" and path.is_file():
+        return path
+    beside = path.name != name and any(path.parent.glob("*.ipynb"))
+    folder = path.parent if beside else shipped_labs()
+    labs = sorted(lab.name for lab in folder.glob("*.ipynb"))
+    if (found := find_lab(path.name, labs)) is None:
+        names = ", ".join(lab.removesuffix(".ipynb") for lab in labs)
+        raise ValueError(f"there is no lab {name!r}; expected a notebook, or one of {names}")
+    return folder / found
+
+
+def _way(grader: str, written: Path, folder: Path) -> tuple[list[str], dict[str, str]]:
+    """The command that makes both editions, and where these are then."""
+    if grader == "otter":
+        dist = written.parent / "dist"
+        command = ["assign", "--no-pdfs", str(written), str(dist)]
+        made = (dist / "student", dist / "autograder")
+    else:
+        command = ["generate_assignment", written.stem, "--force", f"--course-dir={folder}"]
+        made = (folder / "release" / written.stem, written.parent)
+    return [grader, *command], {"students": str(made[0]), "grading": str(made[1])}
+
+
+def _make(command: list[str], folder: Path) -> None:
+    """Let the grader make its editions. Raises CommandError, with the error that it names last."""
+    common.complain(f"running {shlex.join(command)}")
+    # nbgrader calls a program that is installed beside it.
+    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
+    run = [sys.executable, "-m", *command]
+    environment = os.environ | {"PATH": path}
+    done = subprocess.run(run, cwd=folder, env=environment, capture_output=True, text=True)
+    if done.returncode:
+        lines = ["it said nothing", *f"{done.stdout}\n{done.stderr}".strip().splitlines()]
+        *_, last = [line for line in lines if "Error: " in line] or lines
+        raise common.CommandError(f"{command[0]} made no editions: {last.strip()}", common.FAILED)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+import tomllib
+from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
     from ..protocol.features import Features
     from ..runs import Run
 
+COMMANDS = tomllib.loads(Path(__file__).with_name("commands.toml").read_text("utf-8"))
+"""What each command runs and says of itself, and its options; a space is before what is below."""
+_GROUPS = COMMANDS.pop("groups")
 DONE, FAILED, BAD_INPUT, LACKING, UNFINISHED = 0, 1, 2, 3, 4
 
 
@@ -48,8 +53,9 @@ def writing(out: str | Path) -> Iterator[None]:
         raise CommandError(f"{out} cannot be written: {problem.strerror}") from None
 
 
-def require_ending(out: str | None, endings: Sequence[str]) -> None:
-    """Raises CommandError for a file whose ending means nothing here."""
+def require_ending(options: argparse.Namespace) -> None:
+    """Raises CommandError for a file whose ending means nothing to the command."""
+    out, endings = options.out, options.endings
     if out is not None and (ending := Path(out).suffix).lower() not in endings:
         problem = f"{out} ends in {ending or 'nothing'}"
         raise CommandError(f"{problem}; it can end in {', '.join(endings)}")
@@ -67,31 +73,47 @@ class InOrder(argparse.Action):
     def __call__(
         self, _parser: object, namespace: Any, value: Any, option_string: str | None = None
     ) -> None:
-        switches = [*(namespace.switches or ()), (value, option_string == "--on")]
-        namespace.switches = switches
+        namespace.switches = [*(namespace.switches or ()), (value, option_string == "--on")]
 
 
-def add_play(parser: argparse.ArgumentParser) -> None:
-    """A play, and the rules to run it under."""
-    parser.add_argument("play", metavar="NAME|FILE|TOKEN", help="what to run")
-    add_features(parser)
+def add_command(commands: Any, name: str, about: dict[str, Any]) -> Any:
+    """Give a parser a command as commands.toml has it; returns the command's parser."""
+    said = {"description": about["help"], "ends": ""} | about
+    parser = commands.add_parser(
+        name, help=said["help"], description=said["description"], epilog=said["ends"].strip()
+    )
+    if "runs" in about:
+        parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+        parser.set_defaults(runs=about["runs"], switches=None, endings=about.get("endings"))
+    add_options(parser, about.get("options", {}), " ".join(about.get("endings", ())))
+    return parser
 
 
-def add_features(parser: argparse.ArgumentParser) -> None:
-    """The rules to run a play under."""
-    releases = f"{', '.join(RELEASES)}; 3.5/3.4-IV0 names the metadata version too;"
-    releases += " from 4.0 on with eligible leader replicas off"
-    parser.add_argument("--kafka", metavar="RELEASE", help=releases)
-    for option in ("--off", "--on"):
-        word = option.removeprefix("--")
-        parser.add_argument(
-            option,
-            action=InOrder,
-            dest="switches",
-            metavar="GUARD",
-            help=f"switch a guard, or a KIP's refusals and rules, {word}",
-        )
-    parser.set_defaults(switches=None)
+def add_options(parser: Any, options: dict[str, Any], endings: str = "") -> None:
+    """Options as commands.toml has them."""
+    parser.register("type", "int", int)
+    parser.register("type", "float", float)
+    parser.register("action", "in order", InOrder)
+    for flags, form in options.items():
+        if form == "group":
+            add_options(parser, _GROUPS[flags], endings)
+        elif flags == "either":
+            add_options(parser.add_mutually_exclusive_group(), form, endings)
+        else:
+            help = form["help"].strip().format(endings=endings, **_named())
+            parser.add_argument(*flags.split(), **form | {"help": help})
+
+
+@cache
+def _named() -> dict[str, str]:
+    """What the help of options names out of other rooms."""
+    from ..fleet.parameters.fleet_study import presets
+    from ..fleet.pipeline.study_plan import METHODS
+    from ..judge.kafka_jars.judged_releases import LAST_PATCH, ZOOKEEPER_PATCHES
+
+    names = {"releases": RELEASES, "presets": presets(), "methods": METHODS}
+    names |= {"published": LAST_PATCH, "with_zookeeper": ZOOKEEPER_PATCHES}
+    return {name: ", ".join(its) for name, its in names.items()}
 
 
 def code_of(run: Run) -> int:
@@ -136,7 +158,13 @@ def print_json(value: object) -> int:
 
 
 def print_found(written: Any, options: argparse.Namespace) -> int:
-    """The result: its JSON, where it is kept, or its text; returns the exit code."""
+    """Write the result where it is to be kept, and print its JSON, where it is, or its text.
+
+    Returns the exit code. Raises CommandError for a file that cannot be written.
+    """
+    if options.out is not None:
+        with writing(options.out):
+            written.write(options.out, theme=options.theme)
     if options.json:
         return print_json(written.report())
     if options.out is not None:

@@ -1,5 +1,6 @@
 """`kiplab doctor`: the state of this machine; each thing missing has the command that adds it."""
 
+import argparse
 import os
 import platform
 import shutil
@@ -14,7 +15,7 @@ from ..extras import EXTRAS
 from ..judge.kafka_jars.jar_cache import GET_A_FETCHER, can_fetch, have_jars, kafka_folder
 from ..judge.kafka_jars.judged_releases import LAST_PATCH, MEGABYTES, SECONDS, patch_release
 from ..pages.browser_picture import find_chromium
-from . import labs_launcher
+from . import common_options, labs_launcher
 
 MINIMUM_PYTHON = (3, 11)
 
@@ -47,11 +48,11 @@ def checks() -> list[Check]:
     ]
 
 
-def main(json: bool) -> int:
+def run_doctor(options: argparse.Namespace) -> int:
     """Print the checks. Returns 0, or 3 when something is missing that every lab needs."""
     results = checks()
-    if json:
-        print(msgspec.json.encode({"checks": results}).decode())
+    if options.json:
+        common_options.print_json({"checks": results})
     else:
         print(_table(results))
     return 0 if all(check.ok for check in results if check.name in NEEDED) else 3

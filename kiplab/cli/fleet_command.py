@@ -1,81 +1,40 @@
-"""`kiplab fleet`: how often what happens to a whole fleet, on Spark, kept in a folder."""
+"""`kiplab fleet`: how often what happens to a whole fleet, on Spark; and one loss as a play."""
 
 from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from ..extras import needed_by
 from . import common_options
 from .common_options import DONE, FAILED, LACKING, CommandError
-from .fleet_story_command import add_story_options
 
 if TYPE_CHECKING:
     from threading import Event
 
+    from ..fleet.agreement.story_search import FoundStory
     from ..fleet.fleet_answers.fleet_answer import FleetAnswer
+    from ..fleet.parameters.fleet_study import FleetStudy
 
 
-def add_fleet_options(parser: argparse.ArgumentParser) -> None:
-    """Commands of `kiplab fleet`: run, report or story, each with options of its own."""
-    from ..fleet.parameters.fleet_study import presets
-    from ..fleet.pipeline.study_plan import METHODS
-
-    studies = f"{', '.join(presets())}, or a TOML file"
-    methods = f"only one of {', '.join(METHODS)}; else naive, and forced for what is too rare"
-    deeds = parser.add_subparsers(required=True, metavar="run|report|parameters|story")
-    run = deeds.add_parser("run", help="simulate years of a fleet, and keep what was counted")
-    run.add_argument("study", metavar="PRESET|FILE", help=studies)
-    run.add_argument("-o", "--out", required=True, metavar="DIR", help="the folder that keeps it")
-    run.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        dest="settings",
-        help="a parameter of `kiplab fleet parameters`, or kafka=3.6; repeatable",
-    )
-    run.add_argument("--master", metavar="URL", help="a Spark master; else two cores of this one")
-    run.add_argument(
-        "--engine",
-        choices=("local", "spark"),
-        help="this process, without Java, or Spark; by default local up to 10 million"
-        " partition-years and without a master. The numbers are the same",
-    )
-    run.add_argument("--years", type=float, metavar="N", help="partition-years in all; 1e6")
-    run.add_argument("--method", metavar="NAME", help=f"{methods} for that")
-    run.add_argument("--resume", action="store_true", help="go on with what DIR holds")
-    run.set_defaults(command=run_fleet)
-    run.epilog = (
-        "Stopped, killed or asked for more years, a study goes on with --resume: nothing is lost,"
-        " nothing counted twice, however often that was, on however many cores. Exit codes: 0 done;"
-        " 1 a block failed; 2 bad input, or a folder that holds something else; 3 this machine"
-        " lacks Spark or Java where they are asked for, or room on its disk."
-    )
-    report = deeds.add_parser("report", help="tables and plots of what a folder holds")
-    report.add_argument("folder", metavar="DIR", help="a folder of `kiplab fleet run`")
-    report.add_argument("-o", "--out", metavar="OUT.html", help="write a page with the plots")
-    report.set_defaults(command=report_fleet)
-    table = deeds.add_parser("parameters", help="every parameter: unit, default, range, source")
-    table.add_argument("--template", action="store_true", help="as a commented TOML file to edit")
-    table.set_defaults(command=print_parameters)
-    story = deeds.add_parser("story", help="one loss of a study, as a play")
-    story.add_argument("study", metavar="PRESET|FILE", help=studies)
-    add_story_options(story)
+def add_what_is_gone(commands: Any) -> None:
+    """`kiplab fleet verify`, which only says so."""
     # With no character that begins an option, any options of old reach the sentence.
-    verify = deeds.add_parser("verify", add_help=False, prefix_chars="\0")
+    verify = commands.add_parser("verify", add_help=False, prefix_chars="\0")
     verify.add_argument("rest", nargs="*")
-    verify.set_defaults(command=_verify_is_gone)
-    for deed in (run, report, table, story):
-        deed.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    verify.set_defaults(runs="fleet_command.verify_is_gone")
 
 
-def _verify_is_gone(_options: argparse.Namespace) -> int:
+def verify_is_gone(_options: argparse.Namespace) -> int:
+    """Raises CommandError, which says where to look instead."""
     raise CommandError(
         "`kiplab fleet verify` is gone: the tests compare every metric with its referees, and the"
         " page of `kiplab fleet report` names them"
@@ -133,10 +92,7 @@ def _answer(options: argparse.Namespace, stop: Event) -> FleetAnswer:
     )
 
 
-_TEMPLATE = {
-    "about": "A fleet of our own.",
-    "feature_sets": ["none", "841", "903", "841+903"],
-}
+_TEMPLATE = {"about": "A fleet of our own.", "feature_sets": ["none", "841", "903", "841+903"]}
 
 
 def print_parameters(options: argparse.Namespace) -> int:
@@ -166,7 +122,7 @@ def report_fleet(options: argparse.Namespace) -> int:
     from ..fleet.fleet_answers.fleet_run import answer_in
     from ..pages.fleet_page import fleet_page
 
-    common_options.require_ending(options.out, [".html"])
+    common_options.require_ending(options)
     with common_options.bad_input(ValueError):
         answer = answer_in(options.folder)
     if not answer.rows:
@@ -219,3 +175,90 @@ def stoppable(work: Callable[[threading.Event], _T]) -> _T:
             return future.result()
     except KeyboardInterrupt:
         os._exit(STOPPED)
+
+
+# --- a story --------------------------------------------------------------------------------------
+
+
+def tell_story(options: argparse.Namespace) -> int:
+    """Look for it, write the play, say whose it is. Raises CommandError where that cannot be."""
+    from ..fleet.agreement.story_schedule import NoStoryError
+    from ..fleet.parameters.fleet_study import read_study
+    from ..plays.play import format_play
+
+    with needed_by("a story of a fleet"):
+        import numba  # noqa: F401
+    target = Path(options.out)
+    if target.suffix != ".play":
+        ending = target.suffix or "nothing"
+        raise CommandError(f"{target} ends in {ending}; a play's file ends in .play")
+    common_options.require_folder(target)
+    with common_options.bad_input(ValueError, NoStoryError):
+        study = read_study(options.study)
+        story = _found(study, options)
+    with common_options.writing(target):
+        target.write_text(format_play(story.play), encoding="utf-8")
+    return _shown(story, _features(study, options), options)
+
+
+def _found(study: FleetStudy, options: argparse.Namespace) -> FoundStory:
+    """Raises NoStoryError where there are fewer, ValueError for what is wrong."""
+    from ..fleet.agreement.story_schedule import NoStoryError
+    from ..fleet.agreement.story_search import stories
+
+    if options.number < 1:
+        raise ValueError(f"--number is {options.number}; the first is 1")
+    features, points = _features(study, options), study.scenarios
+    if not 1 <= options.scenario <= len(points):
+        problem = f"--scenario is {options.scenario}; the study has {len(points)}, from 1 on"
+        raise ValueError(problem)
+    several = stories(
+        points[options.scenario - 1],
+        seed=options.seed,
+        features=features,
+        metric=options.metric,
+        years=options.years,
+        passed_over=lambda reason: print(f"passed over: {reason}", file=sys.stderr),
+    )
+    story = next(islice(several, options.number - 1, None), None)
+    if story is None:
+        raise NoStoryError(
+            f"{options.years:,.0f} partition-years of {options.study} with KIPs {features} have no"
+            f" {options.metric} number {options.number}: look through more with --years, or ask a"
+            " study in which it is more frequent; what is only forced and weighed has no story"
+        )
+    return story
+
+
+def _features(study: FleetStudy, options: argparse.Namespace) -> str:
+    from ..fleet.parameters.meaningful_sets import check_kip_set
+
+    if options.features is None:
+        return study.feature_sets[0]
+    return check_kip_set(options.features, key="--features")
+
+
+def _shown(story: FoundStory, features: str, options: argparse.Namespace) -> int:
+    from ..fleet.agreement.story_schedule import called
+    from ..plays.runner import run_play
+    from ..runs import Run
+
+    if options.json:
+        run = Run(run_play(story.play))
+        return common_options.print_json(
+            {
+                "play": options.out,
+                "metric": options.metric,
+                "features": features,
+                "seed": options.seed,
+                "replication": story.replication,
+                "verdict": run.verdict,
+                "token": run.token,
+            }
+        )
+    command = f"kiplab play {shlex.quote(options.out)}"
+    print(
+        f"{options.out}: {called(options.metric)}, KIPs {features}, replication"
+        f" {story.replication} of seed {options.seed}; `{command}` runs it"
+    )
+    return DONE

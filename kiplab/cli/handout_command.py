@@ -1,22 +1,30 @@
-"""`kiplab handout`: what an instructor gives to a class, as one folder.
+"""Commands that write a folder: for a class, labs without a server, and what a lecturer shows.
 
-The folder is what students install from. It is also what JupyterHub's nbgitpuller and Binder can
-open, once it is a repository: it has the notebooks, the page of the class and what to install.
+The folder of a class is what students install from. It is also what JupyterHub's nbgitpuller and
+Binder can open, once it is a repository: it has the notebooks, the page of the class and what to
+install.
 """
 
 import argparse
+import os
 import re
+import shutil
+import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from string import Template
+from tempfile import TemporaryDirectory
+from typing import Any
 from urllib.parse import quote, urlencode
 
 from msgspec.structs import asdict
 
-from ..classroom.class_file import FILE, ClassFile, ClassFileError, class_from, text_of
+from ..classroom.class_file import FILE, VARIABLE, ClassFile, ClassFileError, class_from, text_of
 from ..classroom.sealed_texts import sealed_for
-from .common_options import DONE, CommandError, bad_input, complain, print_json, writing
-from .labs_launcher import LabsError, shipped_labs
+from . import common_options as common
+from .jupyter_settings import LAB_SETTINGS
+from .labs_launcher import LabsError, find_lab, shipped_labs
 
 NOTEBOOKS = "kiplab-labs"
 """Where the notebooks are in the folder: `kiplab lab` finds them there and goes on with them."""
@@ -28,27 +36,17 @@ _ADDRESSES = {"address": "Binder and JupyterHub", "hub": "JupyterHub", "site": "
 """What class.toml may have, and which way to begin needs it."""
 
 
-def add_handout_options(parser: argparse.ArgumentParser) -> None:
-    """The options of `kiplab handout`."""
-    parser.add_argument("file", metavar=FILE, help="the page of the class, with its code")
-    parser.add_argument("-o", "--out", required=True, metavar="DIR", help="a new or former folder")
-    parser.epilog = (
-        f"{_PAGE} tells students how to begin and how to hand in. In the wheel, exercises and"
-        " explanations are sealed with the code of the class. That is a hurdle and no more: whoever"
-        " has the code can open them. In class.toml, `address` is the repository into which you"
-        " put the folder, `hub` your JupyterHub, `site` where `kiplab site --class` is served."
-    )
-
-
 def run_handout(options: argparse.Namespace) -> int:
     """Write wheel, notebooks, class.toml and the page for students. Raises CommandError."""
     from ..site.page_wheels import write_whole_kiplab
 
     page, out = class_of(options.file), Path(options.out)
     content = Path(options.file).read_bytes()
-    with writing(out):
+    with common.writing(out):
         if out.is_dir() and any(out.iterdir()) and not (out / FILE).is_file():
-            raise CommandError(f"{out} is not empty, and no {FILE} is in it: name a new folder")
+            raise common.CommandError(
+                f"{out} is not empty, and no {FILE} is in it: name a new folder"
+            )
         labs = copy_class_labs(page, out / NOTEBOOKS)
         wheel = write_whole_kiplab(out, shipped_labs(), partial(sealed_for, page.code))
         (out / FILE).write_bytes(content)
@@ -64,7 +62,7 @@ def run_handout(options: argparse.Namespace) -> int:
 
 def class_of(file: str) -> ClassFile:
     """The page of a class in that file. Raises CommandError for one that cannot be handed out."""
-    with bad_input(ClassFileError):
+    with common.bad_input(ClassFileError):
         return class_from(text_of(file), file)
 
 
@@ -74,7 +72,7 @@ def copy_class_labs(page: ClassFile, folder: Path) -> list[str]:
     Of a link to another lab only the words are left.
     Raises CommandError where no labs are, OSError.
     """
-    with bad_input(LabsError):
+    with common.bad_input(LabsError):
         shipped = shipped_labs()
     there = sorted(path.name for path in shipped.glob("*.ipynb"))
     labs = [name for name in there if page.has(name.partition("-")[0])]
@@ -123,8 +121,84 @@ def _say(options: argparse.Namespace, page: ClassFile, out: Path) -> int:
     missing = [name for name in _ADDRESSES if not getattr(page, name)]
     files = sorted(path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file())
     for name in missing:
-        complain(f"{options.file} has no {name}: {_PAGE} leaves out {_ADDRESSES[name]}")
+        common.complain(f"{options.file} has no {name}: {_PAGE} leaves out {_ADDRESSES[name]}")
     if options.json:
-        return print_json({"out": str(out), "files": files, "without": missing})
+        return common.print_json({"out": str(out), "files": files, "without": missing})
     print(f"{out}: {len(files)} files; {_PAGE} is for students, the wheel is sealed")
-    return DONE
+    return common.DONE
+
+
+# --- the labs without a server, and what a lecturer shows -----------------------------------------
+
+
+def run_site(options: argparse.Namespace) -> int:
+    """Build the folder, say each step on stderr, and how large it is.
+
+    Raises MissingPieceError for what this machine lacks, CommandError.
+    """
+    from ..site.lite_folder import build_site
+
+    out, say = Path(options.out), partial(print, file=sys.stderr)
+    with common.writing(out), common.bad_input(LabsError):
+        if options.page is None:
+            files = build_site(out, shipped_labs(), LAB_SETTINGS, say)
+        else:
+            page = class_of(options.page)
+            os.environ[VARIABLE] = page.code  # the first lab that is opened there asks for it
+            with TemporaryDirectory() as labs:
+                copy_class_labs(page, Path(labs))
+                shutil.copyfile(options.page, Path(labs, FILE))
+                files = build_site(
+                    out, Path(labs), LAB_SETTINGS, say, partial(sealed_for, page.code)
+                )
+    size = sum(file.stat().st_size for file in files)
+    if options.json:
+        return common.print_json({"out": str(out), "files": len(files), "bytes": size})
+    print(f"{out}: {len(files)} files, {size / 1e6:.0f} MB")
+    print(f"To look at it: {sys.executable} -m http.server -b 127.0.0.1 -d {out}")
+    return common.DONE
+
+
+def run_figures(options: argparse.Namespace) -> int:
+    """Write pictures, slides and cards. Raises CommandError."""
+    from ..classroom.on_stage import picture_pages, slides_and_cards
+
+    def write(out: Path, *about: Any) -> list[Path]:
+        decks = slides_and_cards.write_decks(out / "decks", *about)
+        cards = slides_and_cards.write_card_sheet(out, *about)
+        return [*picture_pages.write_key_pictures(out, *about), *decks, *cards]
+
+    return _show(options, options.lab, write)
+
+
+def run_gallery(options: argparse.Namespace) -> int:
+    """Write pages of timelines. Raises CommandError."""
+    from ..classroom.on_stage.picture_pages import write_gallery
+
+    return _show(options, [], write_gallery)
+
+
+def _show(options: argparse.Namespace, asked: list[str], write: Callable[..., list[Path]]) -> int:
+    from ..classroom.on_stage.marked_cells import lab_cells
+
+    out, lacks = Path(options.out), list[Exception]()
+    with common.bad_input(LabsError):
+        labs = shipped_labs()
+    names = sorted(path.name for path in labs.glob("*.ipynb"))
+    found = {name: find_lab(name, names) for name in asked}
+    if unknown := [name for name, lab in found.items() if lab is None]:
+        there = ", ".join(name.removesuffix(".ipynb") for name in names)
+        raise common.CommandError(f"there is no lab {unknown[0]!r}; there are {there}")
+    with common.writing(out):
+        out.mkdir(parents=True, exist_ok=True)
+        cells = [lab_cells(labs / name) for name in names if not asked or name in found.values()]
+        files = write(out, cells, lacks)
+    said = [*dict.fromkeys(map(str, lacks))]
+    for sentence in said:
+        common.complain(f"left out: {sentence}")
+    if options.json:
+        written = [file.relative_to(out).as_posix() for file in files]
+        common.print_json({"out": str(out), "files": written, "left_out": said})
+    else:
+        print(f"{out}: {len(files)} files; begin with {out / 'index.html'}")
+    return common.LACKING if said else common.DONE

@@ -98,9 +98,7 @@ def copy_labs(shipped: Path, folder: Path, leave_out: Container[str] = ()) -> Co
     """
     folder.mkdir(parents=True, exist_ok=True)
     written = _read_manifest(folder)
-    new: list[str] = []
-    updated: list[str] = []
-    kept: list[str] = []
+    new, updated, kept = list[str](), list[str](), list[str]()
     for source in sorted([*shipped.glob("*.ipynb"), *shipped.glob("*.md")]):
         name, target, digest = source.name, folder / source.name, _digest(source)
         if name in leave_out:

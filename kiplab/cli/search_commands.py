@@ -14,30 +14,6 @@ if TYPE_CHECKING:
     from ..explore.search.question import Question
     from ..matrices import GuardMatrix
 
-SUFFIXES = (".html", ".svg", ".png", ".json", ".csv", ".txt")
-
-
-def _add_question(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--level",
-        default="partition",
-        help="partition (by default), cluster, recovery or zookeeper",
-    )
-    parser.add_argument(
-        "--bound",
-        action="append",
-        default=[],
-        metavar="NAME=N",
-        help="how often an event may happen: writes=1, crashes=1, fences=0 ...; each level has its"
-        " own bounds, and an unknown name lists them",
-    )
-    parser.add_argument(
-        "--property",
-        metavar="ID",
-        help="the property to check; by default that of the level: no committed record is lost or,"
-        " at level zookeeper, nothing stays wrong when all messages have arrived",
-    )
-
 
 def _question_of(options: argparse.Namespace) -> Question:
     """The question of the options. Raises ExploreError for what in them cannot be."""
@@ -76,18 +52,6 @@ def bounds_of(texts: Iterable[str]) -> dict[str, int]:
     return bounds
 
 
-def add_explore(parser: argparse.ArgumentParser) -> None:
-    """The options of `kiplab explore` beside a play and features."""
-    _add_question(parser)
-    parser.add_argument("--seconds", type=float, metavar="S", help="stop after that long")
-    parser.add_argument("--memory", type=int, metavar="MB", help="stop at that size; 2000 MB")
-    parser.epilog = (
-        "Exit codes: 0 proved for these bounds; 1 refuted, with a shortest play; 4 not finished"
-        " within the limits, or interrupted; 2 bad input. Ctrl-C ends the search and shows what was"
-        " found; pressed again it leaves at once."
-    )
-
-
 def run_explore(options: argparse.Namespace) -> int:
     """Search, print the verdict, and say by the exit code what it was."""
     from ..explore.levels.level_table import ExploreError
@@ -121,35 +85,13 @@ def _print_explored(explored: Explored) -> None:
         print(f"\n{explored.text()}", end="")
 
 
-def add_matrix(parser: argparse.ArgumentParser) -> None:
-    """The options of `kiplab matrix` beside a play and features."""
-    parser.add_argument("--guards", metavar="A,B,...", help="up to 6; by default 841,903 and more")
-    _add_question(parser)
-    parser.add_argument("--seconds", type=float, metavar="S", help="stop each search after that")
-    parser.add_argument("--memory", type=int, metavar="MB", help="stop at that in all; 2000 MB")
-    parser.add_argument(
-        "--as-built",
-        action="store_true",
-        help="Kafka as built: late metadata undoes a proposed ISR; by default as specified",
-    )
-    parser.add_argument("--spark", action="store_true", help="spread the cells over Spark")
-    parser.add_argument("-o", "--out", help=f"a file as well: {' '.join(SUFFIXES)}")
-    parser.add_argument("--theme", default="light", metavar="NAME", help="light or dark")
-    parser.epilog = (
-        "The rules are those of Kafka 3.5 unless --kafka names others. Exit codes: 0 the matrix is"
-        " there, with any result; 2 bad input; 3 this machine lacks something; 4 a cell was not"
-        " finished within its limits, or was interrupted. Ctrl-C keeps the cells that are done;"
-        " pressed again it leaves at once."
-    )
-
-
 def run_matrix(options: argparse.Namespace) -> int:
     """Search every cell and print the verdicts."""
     from ..explore.levels.level_table import ExploreError
     from ..figures.drawing.theme import theme_of
     from ..matrices import check_target
 
-    common.require_ending(options.out, SUFFIXES)
+    common.require_ending(options)
     # What cannot be written is said before the searches, not after them.
     with common.writing(options.out):
         if options.out is None:
@@ -158,13 +100,9 @@ def run_matrix(options: argparse.Namespace) -> int:
             check_target(options.out, options.theme)
     with common.bad_input(ExploreError):
         matrix = _searched(options)
-    if options.out is not None:
-        with common.writing(options.out):
-            matrix.write(options.out, theme=options.theme)
     common.print_found(matrix, options)
-    return (
-        common.UNFINISHED if any(c.verdict == "unfinished" for c in matrix.cells) else common.DONE
-    )
+    unfinished = any(cell.verdict == "unfinished" for cell in matrix.cells)
+    return common.UNFINISHED if unfinished else common.DONE
 
 
 def _searched(options: argparse.Namespace) -> GuardMatrix:
@@ -191,12 +129,6 @@ def _searched(options: argparse.Namespace) -> GuardMatrix:
 def _tell_cells(done: int, of: int) -> None:
     if done == of or done % 8 == 0:
         common.complain(f"{done} of {of} cells")
-
-
-def add_minimise(parser: argparse.ArgumentParser) -> None:
-    """The options of `kiplab minimise` beside a play and features."""
-    parser.add_argument("--property", metavar="ID", help="the property that has to break")
-    parser.add_argument("-o", "--out", metavar="FILE", help="write the play there as well")
 
 
 def run_minimise(options: argparse.Namespace) -> int:

@@ -24,7 +24,7 @@ import kiplab
 from kiplab.classroom import work_on_disk
 from kiplab.classroom.class_file import VARIABLE
 from kiplab.classroom.exercise_table import exercise
-from kiplab.classroom.forms.own_name import ASKED
+from kiplab.classroom.forms.own_words import ASKED
 from kiplab.cli.command import main
 from kiplab.cli.jupyter_settings import LAB_SETTINGS
 from kiplab.site.lite_folder import build_site

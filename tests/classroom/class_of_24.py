@@ -79,3 +79,15 @@ def _work(number: int) -> None:
     if number < 14:
         for tried in range(1 + number % 2):
             kiplab.check("kafka-14139/two-by-two", TWO_BY_TWO[(number + tried) % 3])
+
+
+Files = dict[str, str | bytes]
+"""What is in files, by their paths in a folder."""
+
+
+def put(folder: Path, files: Files) -> Path:
+    """Write the files."""
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    return folder

@@ -30,6 +30,15 @@ def make_class(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MakeClass:
     return make
 
 
+@pytest.fixture
+def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A place for predictions where nothing can be written, whoever one is."""
+    (tmp_path / "file").write_text("")
+    place = tmp_path / "file" / "work.json"
+    monkeypatch.setenv("KIPLAB_WORK", str(place))
+    return place
+
+
 @pytest.fixture(autouse=True)
 def work_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where this test's predictions are kept."""

@@ -11,10 +11,10 @@ import pytest
 import yaml
 
 import kiplab
-from kiplab.classroom.assignments.graded_lab import Answered, GradedLab, Marked
-from kiplab.classroom.assignments.nbgrader_source import CONFIG, write_source
-from kiplab.classroom.assignments.otter_master import write_master
-from tests.classroom.real_graders import RECORD, lab_of, our_grades
+from kiplab.classroom.assignments.editions import CONFIG, write_master, write_source
+from kiplab.classroom.assignments.graded_lab import Answered, GradedLab
+from kiplab.classroom.exercise_table import WrittenQuestion as Marked
+from tests.classroom.test_real_graders import RECORD, lab_of, our_grades
 from tests.conftest import Command
 from tests.labs.running import JAVA, LABS, NAMES, checks_asked
 from tests.repeated import in_long
@@ -132,7 +132,7 @@ def test_students_get_the_cells_of_the_lab_and_no_answer(
     given = [without(text, '""" # END PROMPT\n', "# END SOLUTION\n") for text in prompts]
     assert [text for text in shipped if text not in given] == []
     for cells in (master, source):
-        passed = [found["tags"] for *_, found in cells if "tags" in found]
+        passed = [found["tags"] for *_, found in cells if "otter_ignore" in found.get("tags", ())]
         ids = [cell["id"] for cell in lab.notebook["cells"]]
         assert passed == [["otter_ignore", "skip-execution"]] * len({*ids} & {*JAVA})
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from kiplab.classroom.together import class_folder
-from kiplab.classroom.together.handed_in import ClassFolderError, LeftOut, handed_in
-from tests.classroom.class_of_24 import STUDENTS, hand_in
+from kiplab.classroom.together.handed_in import handed_in
+from tests.classroom.class_of_24 import STUDENTS, hand_in, put
 
 ID = "start/slow-request"
 DONE = {"attempts": 2, "best": 1, "of": 1, "tries": []}
@@ -27,14 +27,6 @@ def zipped(**files: bytes) -> bytes:
         for name, content in files.items():
             archive.writestr(name.replace("__", "/").replace("_", "-") + ".json", content)
     return buffer.getvalue()
-
-
-def laid(folder: Path, files: dict[str, bytes]) -> Path:
-    """The files, by their paths in the folder."""
-    for name, content in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(content)
-    return folder
 
 
 def whose(folder: Path) -> list[str]:
@@ -71,7 +63,7 @@ def test_a_student_is_a_file_or_a_folder(
     tmp_path: Path, files: list[str], students: list[str]
 ) -> None:
     content = {".json": work(), ".zip": zipped(kiplab_work=work())}
-    laid(tmp_path, {name: content[Path(name).suffix.lower()] for name in files})
+    put(tmp_path, {name: content[Path(name).suffix.lower()] for name in files})
     assert whose(tmp_path) == students
     assert said(tmp_path) == {}
 
@@ -79,7 +71,7 @@ def test_a_student_is_a_file_or_a_folder(
 def test_a_zip_is_read_like_a_folder(tmp_path: Path) -> None:
     """As a course's server packs a class: folders in a zip, or zips in one."""
     folders = zipped(anna__kiplab_work=work(), ben__kiplab_work=work())
-    laid(tmp_path, {"all.zip": folders})
+    put(tmp_path, {"all.zip": folders})
     assert whose(tmp_path) == ["all/anna", "all/ben"]
     assert whose(tmp_path / "all.zip") == ["anna", "ben"]
     with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
@@ -90,29 +82,17 @@ def test_a_zip_is_read_like_a_folder(tmp_path: Path) -> None:
 
 
 def test_notebooks_and_hidden_files_beside_the_work_are_as_they_should_be(tmp_path: Path) -> None:
-    laid(
-        tmp_path,
-        {
-            "anna/kiplab-work.json": work(),
-            "anna/04-kafka-14139.ipynb": b"{}",
-            "anna/my-branches.json": b'{"format": 1}',
-            "anna/.ipynb_checkpoints/kiplab-work-checkpoint.json": b"{",
-            ".DS_Store": b"\0",
-        },
-    )
+    beside = {"04-kafka-14139.ipynb": "{}", "my-branches.json": '{"format": 1}'}
+    beside |= {".ipynb_checkpoints/kiplab-work-checkpoint.json": "{"}
+    put(tmp_path / "anna", {"kiplab-work.json": work(), **beside})
+    put(tmp_path, {".DS_Store": b"\0"})
     assert (whose(tmp_path), said(tmp_path)) == (["anna"], {})
 
 
 def test_work_on_two_machines_is_put_together(tmp_path: Path) -> None:
     other = json.dumps({"predictions": {"isr/stale-member": "No."}, "exercises": {"b": DONE}})
-    laid(
-        tmp_path,
-        {
-            "anna/kiplab-work.json": work(a=DONE),
-            "anna/kiplab-work (1).json": other.encode(),
-            "anna/old/kiplab-work.json": work(a={**DONE, "attempts": 1, "best": 0}),
-        },
-    )
+    put(tmp_path / "anna", {"kiplab-work.json": work(a=DONE), "kiplab-work (1).json": other})
+    put(tmp_path / "anna/old", {"kiplab-work.json": work(a={**DONE, "attempts": 1, "best": 0})})
     (anna,) = handed_in(tmp_path).students
     assert anna.work.predictions == {ID: "Yes.", "isr/stale-member": "No."}
     assert {id: found.attempts for id, found in anna.work.exercises.items()} == {"a": 2, "b": 2}
@@ -122,7 +102,7 @@ def test_work_on_two_machines_is_put_together(tmp_path: Path) -> None:
 def test_where_two_files_of_a_student_disagree_the_fuller_one_counts_and_it_is_said(
     tmp_path: Path,
 ) -> None:
-    laid(tmp_path, {"anna.json": work("No."), "anna/kiplab-work.json": work("Yes.", a=DONE)})
+    put(tmp_path, {"anna.json": work("No."), "anna/kiplab-work.json": work("Yes.", a=DONE)})
     found = handed_in(tmp_path)
     assert [student.work.predictions[ID] for student in found.students] == ["Yes."]
     (left,) = found.left_out
@@ -149,7 +129,7 @@ def test_where_two_files_of_a_student_disagree_the_fuller_one_counts_and_it_is_s
 def test_what_cannot_be_read_is_named_with_the_reason_and_the_rest_counts(
     tmp_path: Path, file: str, content: bytes, why: str
 ) -> None:
-    laid(tmp_path, {"anna.json": work(), file: content})
+    put(tmp_path, {"anna.json": work(), file: content})
     assert whose(tmp_path) == ["anna"]
     ((name, reason),) = said(tmp_path).items()
     assert name == file
@@ -159,7 +139,7 @@ def test_what_cannot_be_read_is_named_with_the_reason_and_the_rest_counts(
 def test_a_damaged_file_in_a_zip_is_named_with_the_zip(tmp_path: Path) -> None:
     content = bytearray(zipped(anna=work(), ben=work("a" * 200)))
     content[content.index(b"aaaa")] = ord("b")
-    laid(tmp_path, {"all.zip": bytes(content)})
+    put(tmp_path, {"all.zip": bytes(content)})
     assert whose(tmp_path) == ["all"]
     assert said(tmp_path) == {"all.zip/ben.json": "it is damaged inside its zip"}
 
@@ -168,7 +148,7 @@ def test_a_zip_with_a_password_says_so(tmp_path: Path) -> None:
     content = bytearray(zipped(kiplab_work=work()))
     for mark, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
         content[content.index(mark) + flags] |= 1
-    laid(tmp_path, {"ben.zip": bytes(content)})
+    put(tmp_path, {"ben.zip": bytes(content)})
     assert said(tmp_path) == {"ben.zip/kiplab-work.json": "the zip asks for a password"}
 
 
@@ -179,7 +159,7 @@ def test_zips_in_zips_end_somewhere(tmp_path: Path) -> None:
         with zipfile.ZipFile(buffer, "w") as archive:
             archive.writestr("more.zip", content)
         content = buffer.getvalue()
-    laid(tmp_path, {"ben.zip": content})
+    put(tmp_path, {"ben.zip": content})
     ((_, why),) = said(tmp_path).items()
     assert why == "zips in zips are opened 4 deep, no deeper"
 
@@ -187,14 +167,14 @@ def test_zips_in_zips_end_somewhere(tmp_path: Path) -> None:
 def test_what_is_too_large_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(class_folder, "BYTES_MAX", 1_000_000)
     large = work("a" * 1_000_001)
-    laid(tmp_path, {"anna.json": large, "ben.zip": zipped(kiplab_work=large)})
+    put(tmp_path, {"anna.json": large, "ben.zip": zipped(kiplab_work=large)})
     why = "it is larger than 1 MB, which no work is"
     assert said(tmp_path) == {"anna.json": why, "ben.zip/kiplab-work.json": why}
 
 
 @pytest.mark.parametrize("files", [["04.ipynb", "05.ipynb"], ["labs/notes.json"], ["a.docx"]])
 def test_a_student_whose_folder_has_no_work_is_named_once(tmp_path: Path, files: list[str]) -> None:
-    laid(tmp_path, {"anna.json": work(), **{f"ben/{file}": b"[]" for file in files}})
+    put(tmp_path, {"anna.json": work(), **{f"ben/{file}": b"[]" for file in files}})
     ((name, why),) = said(tmp_path).items()
     assert name.startswith("ben")
     assert why == "there is no kiplab-work.json in it"
@@ -202,7 +182,7 @@ def test_a_student_whose_folder_has_no_work_is_named_once(tmp_path: Path, files:
 
 def test_an_empty_folder_of_a_student_is_named(tmp_path: Path) -> None:
     (tmp_path / "ben").mkdir()
-    laid(tmp_path, {"g/anna/kiplab-work.json": work(), "g/broken.json": b"{"})
+    put(tmp_path, {"g/anna/kiplab-work.json": work(), "g/broken.json": b"{"})
     (tmp_path / "g" / "emre").mkdir()
     assert [*said(tmp_path)] == ["ben", "g/broken.json", "g/emre"]
 
@@ -217,18 +197,5 @@ def test_names_are_shown_without_what_cannot_be_shown(tmp_path: Path) -> None:
     with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr("an\x1b[2Jna.json", work())
         archive.writestr("ben.json", work())
-    laid(tmp_path, {"all.zip": buffer.getvalue()})
+    put(tmp_path, {"all.zip": buffer.getvalue()})
     assert whose(tmp_path) == ["all/an?[2Jna", "all/ben"]
-
-
-def test_the_teachers_own_file_is_passed_over(tmp_path: Path) -> None:
-    laid(tmp_path, {"anna.json": work(), "class.json": b'{"predictions": []}'})
-    assert handed_in(tmp_path, tmp_path / "class.json").left_out == ()
-    (left,) = handed_in(tmp_path).left_out
-    assert isinstance(left, LeftOut)
-    assert left.file == "class.json"
-
-
-def test_a_folder_that_is_not_there_says_what_to_name(tmp_path: Path) -> None:
-    with pytest.raises(ClassFolderError, match=r"there is no folder .*nowhere; name the one"):
-        handed_in(tmp_path / "nowhere")

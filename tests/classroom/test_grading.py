@@ -21,13 +21,13 @@ from kiplab.classroom.grading import grades, inside, limited_process
 from kiplab.classroom.grading.alike import alike
 from kiplab.classroom.grading.graded import Submission
 from kiplab.classroom.grading.grades import Grades
-from kiplab.classroom.grading.inside import JUDGE, points_of
+from kiplab.classroom.grading.inside import points_of
 from kiplab.classroom.grading.limited_process import _environment, in_own_process
 from kiplab.classroom.grading.process_limits import can_be_held
 from kiplab.classroom.together import class_folder
 from kiplab.classroom.together.class_folder import BYTES_MAX
 from kiplab.classroom.together.class_work import harmless_csv
-from kiplab.classroom.together.handed_in import ClassFolderError, bundles, handed_in
+from kiplab.classroom.together.handed_in import bundles, handed_in
 from kiplab.classroom.work_on_disk import (
     ANSWER_MAX,
     WRITTEN_MAX,
@@ -39,7 +39,7 @@ from kiplab.classroom.work_on_disk import (
 from kiplab.plays import library
 from kiplab.plays.play import format_play
 from tests.classroom.answers import ANSWERS, judged
-from tests.classroom.class_of_24 import hand_in
+from tests.classroom.class_of_24 import Files, hand_in, put
 from tests.html_outline import Outline
 from tests.repeated import in_long
 
@@ -49,43 +49,37 @@ RUNS = f"import kiplab\nkiplab.check({READING!r}, {RIGHT!r})"
 EVIL = '=HYPERLINK("x")<script>window.hacked=1</script>'
 MOODLE = "Anna Example_12345_assignsubmission_file_"
 TEXT = "Each rule protects against another delay, so that none of both can be left out."
+_NOT_PERMITTED, _DENIED = "Operation not permitted", "Permission denied"
+_CLICKED = "what was clicked is not in them"
 HOSTILE = {
-    "loops": "while True: pass",
-    "hogs": "memory = bytearray(10**11)",
-    "forks": "import os\nwhile True: os.fork()",
-    "starts": "import subprocess\nsubprocess.run(['ls'])",
-    "connects": "import socket\nsocket.create_connection(('127.0.0.1', 1))",
-    "kills": "import os\nos.kill(os.getppid(), 9)",
-    "writes": "open('{outside}/evil', 'w')",
-    "reads": "open('{outside}/class/right.json').read()",
-    "fills": "for n in range(99): open(str(n), 'wb').write(bytes(40_000_000))",
-    "leaves": "import os\nos._exit(0)",
-    "waits": "import os\nos.remove('kiplab-work.json')\nos.mkfifo('kiplab-work.json')",
-    "peeks": "open(kiplab.__path__[0] + '/../pyproject.toml').read()",
-    "nests": "import os\nwhile True: os.mkdir('d'); os.chdir('d')",
-    "lingers": "import threading\nthreading.Thread(target=threading.Event().wait).start()",
-    "forges": "import os\nfor n in range(3, 9):\n"
-    "  try: os.write(n, b'{\"verdict\":' + b'[' * 4000 + b']' * 4000 + b'}\\n')\n"
-    "  except OSError: pass",
+    "loops": ("while True: pass", "it was ended"),
+    "hogs": ("memory = bytearray(10**11)", "MemoryError"),
+    "forks": ("import os\nwhile True: os.fork()", _NOT_PERMITTED),
+    "starts": ("import subprocess\nsubprocess.run(['ls'])", _NOT_PERMITTED),
+    "connects": ("import socket\nsocket.create_connection(('127.0.0.1', 1))", _NOT_PERMITTED),
+    "kills": ("import os\nos.kill(os.getppid(), 9)", _NOT_PERMITTED),
+    "writes": ("open('{outside}/evil', 'w')", _DENIED),
+    "reads": ("open('{outside}/class/right.json').read()", _DENIED),
+    "fills": (
+        "for n in range(99): open(str(n), 'wb').write(bytes(40_000_000))",
+        "it was ended when it had written 200 MB",
+    ),
+    "leaves": ("import os\nos._exit(0)", _CLICKED),
+    "waits": ("import os\nos.remove('kiplab-work.json')\nos.mkfifo('kiplab-work.json')", _DENIED),
+    "peeks": ("open(kiplab.__path__[0] + '/../pyproject.toml').read()", _DENIED),
+    "nests": ("import os\nwhile True: os.mkdir('d'); os.chdir('d')", "too deep a folder"),
+    "lingers": (
+        "import threading\nthreading.Thread(target=threading.Event().wait).start()",
+        _CLICKED,
+    ),
+    "forges": (
+        "import os\nfor n in range(3, 9):\n"
+        "  try: os.write(n, b'{\"verdict\":' + b'[' * 4000 + b']' * 4000 + b'}\\n')\n"
+        "  except OSError: pass",
+        _CLICKED,
+    ),
 }
-"""Cells that do harm, after one that is right."""
-WHY = {
-    "loops": "it was ended",
-    "hogs": "MemoryError",
-    "forks": "Operation not permitted",
-    "starts": "Operation not permitted",
-    "connects": "Operation not permitted",
-    "kills": "Operation not permitted",
-    "writes": "Permission denied",
-    "reads": "Permission denied",
-    "fills": "it was ended when it had written 200 MB",
-    "leaves": "what was clicked is not in them",
-    "waits": "Permission denied",
-    "peeks": "Permission denied",
-    "nests": "too deep a folder",
-    "lingers": "what was clicked is not in them",
-    "forges": "what was clicked is not in them",
-}
+"""Cells that do harm, after one that is right, and what is said of each."""
 LINKS = "import os\nos.symlink('{outside}/evil', 'x')\nos.replace('x', 'handed-in.ipynb')"
 needs_limits = pytest.mark.skipif(not can_be_held(), reason="only Linux has the limits")
 
@@ -106,12 +100,7 @@ def work(*answers: str, points: int | None = None, **fields: Any) -> dict[str, A
 
 
 def notebook(*cells: str) -> str:
-    code: dict[str, Any] = {
-        "cell_type": "code",
-        "metadata": {},
-        "outputs": [],
-        "execution_count": None,
-    }
+    code: Any = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
     return json.dumps({"cells": [{**code, "source": [cell]} for cell in cells], "metadata": {}})
 
 
@@ -129,7 +118,7 @@ TAMPERED = notebook(
     f"import kiplab\nkiplab.check({READING!r}, {WRONG!r})",
 )
 BY_HAND = notebook(f"open('kiplab-work.json', 'w').write({json.dumps(work('x', points=6))!r})")
-HANDED_IN: dict[str, str | bytes] = {
+HANDED_IN: Files = {
     "right.json": json.dumps(work(WRONG, RIGHT, written={"start/two-rules": TEXT})),
     "wrong.json": json.dumps(work(WRONG, written={"start/two-rules": f"{TEXT} Really."})),
     "says-more.json": json.dumps(work(WRONG, points=6)),
@@ -152,13 +141,6 @@ HANDED_IN: dict[str, str | bytes] = {
     "torn.ipynb": TAMPERED[:40],
     "made.play": format_play(library.load("kafka-14139")),
 }
-
-
-def put(folder: Path, files: dict[str, str | bytes]) -> Path:
-    for name, content in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
-    return folder
 
 
 @pytest.fixture(scope="module")
@@ -223,10 +205,6 @@ def test_first_and_best_attempt_their_number_time_and_date_are_told(graded: Grad
     assert (found.points, found.of) == (6, 6 + accepted.of)
 
 
-def test_a_file_that_is_nobodys_is_named(graded: Grades) -> None:
-    assert [left.file for left in graded.left_out] == ["essay.pdf"]
-
-
 def test_written_answers_stand_beside_their_rubric(graded: Grades, tmp_path: Path) -> None:
     page = Outline(graded.to_html())
     shown = " ".join("".join(page.words[False]).split())
@@ -263,7 +241,7 @@ def test_no_cell_is_a_formula_and_no_name_is_a_script(graded: Grades, tmp_path: 
         assert any("HYPERLINK" in cell for cell in cells)
         assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t"))]
     page = graded.to_html()
-    assert "<script" not in page
+    assert not re.findall("<script|https?:", page)
     assert Outline(page).is_closed
 
 
@@ -272,20 +250,6 @@ def test_a_formula_is_none_wherever_a_spreadsheet_looks_for_one(text: str) -> No
     (cell,) = [*csv.reader(io.StringIO(harmless_csv(["a"], [[text]])))][1]
     assert cell.replace("'", "") == text
     assert not re.search(r"(^|[;\t\r\n])[\s\"]*[=@\uff1d]", cell)
-
-
-def test_the_report_is_the_contract(graded: Grades) -> None:
-    report = json.loads(json.dumps(graded.report()))
-    first = report["submissions"][0]
-    assert {"student", "file", "points", "of", "status", "exercises"} <= {*first}
-    assert {"id", "first", "best", "of", "attempts"} <= {*first["exercises"][0]}
-
-
-@pytest.mark.parametrize("theme", ["light", "dark", "auto"])
-def test_the_page_has_the_themes_of_all_pages(graded: Grades, theme: str) -> None:
-    page = graded.to_html(theme=theme)
-    assert ("prefers-color-scheme: dark" in page) == (theme == "auto")
-    assert "https:" not in page
 
 
 def test_every_wide_row_and_text_line_can_be_printed(graded: Grades) -> None:
@@ -298,8 +262,8 @@ def test_every_wide_row_and_text_line_can_be_printed(graded: Grades) -> None:
 @needs_limits
 @pytest.mark.long(quick="::test_each_submission_has_the_row_that_it_deserves")
 def test_what_a_hostile_notebook_does_is_its_own_matter(tmp_path: Path) -> None:
-    cells = {n: harm.replace("{outside}", str(tmp_path)) for n, harm in HOSTILE.items()}
-    files: dict[str, str | bytes] = {f"{n}.ipynb": notebook(RUNS, c) for n, c in cells.items()}
+    cells = {n: harm.replace("{outside}", str(tmp_path)) for n, (harm, _) in HOSTILE.items()}
+    files: Files = {f"{n}.ipynb": notebook(RUNS, c) for n, c in cells.items()}
     files["right.json"] = json.dumps(work(WRONG, RIGHT))
     links = notebook(RUNS, LINKS.replace("{outside}", str(tmp_path)))
     files |= {f"links_1_assignsubmission_file_/{n}.ipynb": links for n in (1, 2)}
@@ -307,7 +271,7 @@ def test_what_a_hostile_notebook_does_is_its_own_matter(tmp_path: Path) -> None:
     found = kiplab.grade(put(tmp_path / "class", files), labs=["00"], seconds=8)
     assert row(found, "right").points == 6
     said = {one.student: " ".join(one.remarks) for one in found.submissions}
-    assert [name for name, why in WHY.items() if why not in said[name]] == []
+    assert [name for name, (_, why) in HOSTILE.items() if why not in said[name]] == []
     points = {one.student: one.points for one in found.submissions}
     assert [name for name in HOSTILE if points[name] != 6] == ["waits"]
     assert {*tmp_path.iterdir()} - before == {tmp_path / "class"}
@@ -332,7 +296,7 @@ def test_ctrl_c_gives_what_was_graded_so_far(
 
     monkeypatch.setattr(grades, "wait", interrupted)
     monkeypatch.setattr(os, "cpu_count", lambda: 1)
-    files: dict[str, str | bytes] = {f"s{n}.json": json.dumps(work(RIGHT)) for n in range(4)}
+    files: Files = {f"s{n}.json": json.dumps(work(RIGHT)) for n in range(4)}
     found = kiplab.grade(put(tmp_path, files))
     assert found.stopped
     assert found.submissions[0].status == "graded"
@@ -390,7 +354,7 @@ def test_a_run_with_a_number_is_kept_as_its_token() -> None:
 
 def test_names_of_course_systems_are_the_students(tmp_path: Path) -> None:
     one = json.dumps(work(RIGHT))
-    files: dict[str, str | bytes] = {
+    files: Files = {
         "Anna Example_12_assignsubmission_file_/kiplab-work.json": one,
         "Anna Example_12_assignsubmission_file_/04-kafka-14139.ipynb": notebook(),
         "Ben de Groot_13_assignsubmission_file_kiplab-work (1).json": one,
@@ -401,21 +365,18 @@ def test_names_of_course_systems_are_the_students(tmp_path: Path) -> None:
     }
     found, left_out = bundles(put(tmp_path, files))
     names = {bundle.name: len(bundle.pieces) for bundle in found}
-    assert names == {
-        "Anna Example": 2,
-        "Ben de Groot": 1,
-        "Teilnehmerin/14": 1,
-        "Teilnehmerin/15": 1,
-        "smithbob": 2,
-    }
-    assert not left_out
+    once = ("Ben de Groot", "Teilnehmerin/14", "Teilnehmerin/15")
+    assert (names, left_out) == (
+        {"Anna Example": 2, **dict.fromkeys(once, 1), "smithbob": 2},
+        [],
+    )
     assert "Anna Example_12_assignsubmission_file_" not in {
         left.file for left in handed_in(tmp_path).left_out
     }
 
 
 def test_a_name_in_the_file_counts_where_the_file_has_none(tmp_path: Path) -> None:
-    files: dict[str, str | bytes] = {
+    files: Files = {
         "kiplab-work (1).json": json.dumps(work(RIGHT, student=" Anna  Example")),
         "kiplab-work (2).json": json.dumps(work(RIGHT, student="Ben", seed="other")),
     }
@@ -428,7 +389,7 @@ def test_a_name_in_the_file_counts_where_the_file_has_none(tmp_path: Path) -> No
 def test_the_numbers_of_the_class_are_no_remark(tmp_path: Path) -> None:
     seed = seed_of("2026", "ben")
     own = json.dumps(work(exercise(READING, seed).solution, points=6, student="Ben", seed=seed))
-    files: dict[str, str | bytes] = {"Ben.json": own}
+    files: Files = {"Ben.json": own}
     (found,) = kiplab.grade(put(tmp_path / "in", files), of_class=class_toml(tmp_path)).submissions
     assert (found.remarks, found.exercises[0].best) == ((), 6)
 
@@ -538,14 +499,3 @@ def test_what_is_no_file_is_not_opened(tmp_path: Path) -> None:
     found, _ = bundles(tmp_path)
     why = [bundle.pieces[0].why for bundle in found]
     assert ["a pipe" in why[0], "a link" in why[1]] == [True, True]
-
-
-def test_a_folder_without_anything_says_what_to_put_there(tmp_path: Path) -> None:
-    with pytest.raises(ClassFolderError, match=r"nothing to grade in .*kiplab-work.zip"):
-        kiplab.grade(tmp_path)
-
-
-def test_a_judge_says_what_it_has_done_so_far(tmp_path: Path) -> None:
-    content = json.dumps(work(RIGHT)).encode()
-    ended = in_own_process(JUDGE, content, tmp_path, 20, Event())
-    assert {"id": READING, "points": [6]} in ended.lines

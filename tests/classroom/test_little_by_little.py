@@ -1,14 +1,18 @@
-"""Whoever is told "look again at B, C and D" is told A: in every exercise that comes last."""
+"""Whoever is told "look again at B, C and D" is told A: in every exercise that comes last.
+
+What is held back says what it waits for; then it is there.
+"""
 
 import re
-from pathlib import Path
+from itertools import count
 
 import pytest
 
 import kiplab
-from kiplab.classroom import work_on_disk
+from kiplab.classroom import after, explain, work_on_disk
 from kiplab.classroom.exercise_table import EXERCISES, exercise
 from kiplab.classroom.exercises.check_result import SAYS_WHERE, SAYS_WHICH, Checked
+from kiplab.classroom.forms.held_back import Prose
 from tests.classroom.answers import ANSWERS
 
 PARTS = {id: answers.attempts for id, answers in ANSWERS.items() if answers.attempts}
@@ -77,11 +81,8 @@ def test_an_experiment_is_told_as_much_as_the_next_attempt_would_be() -> None:
     assert kiplab.check("epochs/fences", "BPPL", kafka="3.9").which == "Look again at: message 2."
 
 
-def test_attempts_count_where_nothing_can_be_written(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("KIPLAB_WORK", str(tmp_path / "file" / "work.json"))
+@pytest.mark.usefixtures("nowhere")
+def test_attempts_count_where_nothing_can_be_written() -> None:
     told = [kiplab.check("epochs/fences", answer) for answer in ("BPPL", "PPPL", "LPPL")]
     assert [bool(found.where) for found in told] == [False, True, False]
     assert told[2].which
@@ -98,3 +99,62 @@ def test_a_run_of_ones_own_is_told_what_happened_and_the_idea_only_then() -> Non
 def test_shown_as_a_value_it_reads_as_when_it_is_printed() -> None:
     found = kiplab.check("epochs/fences", "BPPL")
     assert repr(found) == str(found)
+
+
+def test_until_there_is_a_prediction_it_says_so() -> None:
+    held = explain("start/slow-request")
+    assert repr(held) == "This opens when you lock in your prediction, above."
+    kiplab.predict("start/slow-request", "And now?", ["yes", "no"]).lock("yes")
+    assert "**If you thought that the leader knows best:**" in repr(held)
+
+
+@pytest.mark.parametrize(
+    ("place", "own"), [(1, "**You thought that it accepts broker 2 alone"), (2, "**The partition")]
+)
+def test_the_readers_own_idea_comes_first_and_the_others_are_folded(place: int, own: str) -> None:
+    kiplab.predict("start/slow-request").lock(exercise("start/slow-request").choices[place])
+    told = explain("start/slow-request").shown
+    assert isinstance(told, Prose)
+    shown, _, fold = told.markdown.partition("<details><summary>Other ideas</summary>")
+    assert shown.startswith(own)
+    assert "**If you thought that the leader knows best:**" in fold
+    assert "**If you" not in shown
+    assert "<details>" not in repr(told)
+
+
+def test_until_an_exercise_is_solved_or_tried_three_times_it_counts() -> None:
+    held = after("epochs/fences", "the table")
+    said = "This opens with the right answer, above, or with your third different one."
+    assert repr(held) == said
+    kiplab.check("epochs/fences", "BPPL")
+    assert repr(held) == f"{said} So far: 1."
+    kiplab.check("epochs/fences", "BPPL")
+    assert repr(held) == f"{said} So far: 1."
+    kiplab.check("epochs/fences", "BLPL")
+    assert repr(held) == "the table"
+
+
+def test_no_answer_opens_nothing() -> None:
+    for _ in range(3):
+        kiplab.check("epochs/fences", "?")
+    assert repr(after("epochs/fences", "the table")).startswith("This opens with")
+
+
+def test_what_is_costly_is_made_when_it_opens() -> None:
+    calls = count()
+    held = after("epochs/fences", lambda: f"made {next(calls)}", "and more")
+    assert repr(held).startswith("This opens with")
+    kiplab.check("epochs/fences", "BLPL")
+    assert repr(held) == "made 0\n\nand more"
+
+
+def test_it_may_be_any_one_thing() -> None:
+    kiplab.check("epochs/fences", "BLPL")
+    assert after("epochs/fences", {"P": 10}).shown == {"P": 10}
+
+
+def test_a_question_that_nobody_asks_is_named_with_those_that_there_are() -> None:
+    with pytest.raises(ValueError, match="no 'epochs/thirteen'; did you mean 'epochs/twelve'"):
+        after("epochs/thirteen", "")
+    with pytest.raises(ValueError, match=r"no explanation 'why' .* in fences.why.md"):
+        explain("epochs/fences", "why")

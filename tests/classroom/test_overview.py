@@ -142,11 +142,8 @@ def test_a_file_that_may_not_be_read_is_said_too(work_file: Path) -> None:
     assert mine.href == ""
 
 
-def test_what_only_this_kernel_remembers_is_said(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("KIPLAB_WORK", str(tmp_path / "file" / "work.json"))
+@pytest.mark.usefixtures("nowhere")
+def test_what_only_this_kernel_remembers_is_said() -> None:
     kiplab.predict("start/slow-request", "Yes or no?", ["Yes.", "No."]).lock("Yes.")
     said = repr(kiplab.my_work())
     assert "locked in: Yes." in said

@@ -1,14 +1,12 @@
 """The name: asked once, and corrected until the class has an answer from it."""
 
-from pathlib import Path
-
 import pytest
 
 import kiplab
 from kiplab.classroom import work_on_disk
 from kiplab.classroom.attempts import current_seed
 from kiplab.classroom.forms.overview import MyWork, Stations
-from kiplab.classroom.forms.own_name import ASKED, NameForm
+from kiplab.classroom.forms.own_words import ASKED, NameForm
 from kiplab.classroom.work_on_disk import seed_of
 from kiplab.widgets.elements.kinds import Button, Text
 from tests.classroom.conftest import MakeClass
@@ -98,11 +96,8 @@ def test_the_name_of_before_counts_in_a_class_and_so_does_an_empty_one(
     assert current_seed() == seed_of("c", name)
 
 
-def test_where_nothing_can_be_written_it_says_so_and_asks_on(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("KIPLAB_WORK", str(tmp_path / "file" / "work.json"))
+@pytest.mark.usefixtures("nowhere")
+def test_where_nothing_can_be_written_it_says_so_and_asks_on() -> None:
     mine = kiplab.my_work()
     fill_in(mine.name, "Anna")
     assert "It cannot be kept in" in mine.name.state.value

@@ -221,17 +221,15 @@ def test_what_is_no_run_of_this_situation_says_why(answer: object, says: str) ->
     assert says in found.message
 
 
+FENCED_SENDER = "an old fetch is dangerous while its sender is away"
+
+
 @pytest.mark.parametrize(
     ("id", "play", "points", "idea"),
     [
         ("start/accepted", "timeline-first", 0, "the controller notices a crash at once"),
         ("hole/nobody-dies", "hole-never-level", 1, "data is lost only where something breaks"),
-        (
-            "fetch/old-fetch",
-            "903-from-metadata",
-            0,
-            "an old fetch is dangerous while its sender is away",
-        ),
+        ("fetch/old-fetch", "903-from-metadata", 0, FENCED_SENDER),
     ],
 )
 def test_the_play_that_it_begins_with_is_no_answer(
@@ -241,12 +239,10 @@ def test_the_play_that_it_begins_with_is_no_answer(
     assert (found.points, found.misconception) == (points, idea)
 
 
-@pytest.mark.parametrize(
-    ("id", "sentence"),
-    [
-        ("isr/lose-acknowledged", "110 committed records lost"),
-        ("hole/nobody-dies", "1 committed record lost"),
-    ],
-)
-def test_the_token_of_an_answer_is_its_run(id: str, sentence: str) -> None:
-    assert kiplab.run(judged(id, ANSWERS[id].right).token).sentence == sentence
+def test_the_token_of_an_answer_is_its_run() -> None:
+    lost = {
+        "isr/lose-acknowledged": "110 committed records",
+        "hole/nobody-dies": "1 committed record",
+    }
+    for id, records in lost.items():
+        assert kiplab.run(judged(id, ANSWERS[id].right).token).sentence == f"{records} lost"

@@ -1,6 +1,6 @@
-"""A lab as a grader needs it: which cell asks what, the right answer, the points and the rubric.
+"""A lab as a grader needs it: which cell asks what, the right answer and the points.
 
-Answers and rubrics are those of the instructor's notes, which the tests of kiplab run.
+Answers are those of the instructor's notes, which the tests of kiplab run.
 """
 
 import json
@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from ...machine import LackingError
-from ..exercise_table import WRITTEN, UnfitError, exercise
+from ..exercise_table import WRITTEN, UnfitError, WrittenQuestion, exercise
 
 NotebookCell = dict[str, Any]
 """A cell of a notebook, as JSON."""
@@ -27,7 +27,6 @@ in a run as text or as its token, not as `lab`."""
 _SOLUTION = re.compile(
     r'^# (\d+)/\1\n((?:(?!# ).*\n)*?)kiplab\.check\("(.+?)", (.+)\)$', re.MULTILINE
 )
-_RUBRIC = re.compile(r"^- `([\w/-]+)`: (.+)$", re.MULTILINE)
 
 
 class Answered(msgspec.Struct, frozen=True):
@@ -54,28 +53,19 @@ class Answered(msgspec.Struct, frozen=True):
         return f'kiplab.classroom.points("{self.id}", {self.variable})'
 
 
-class Marked(msgspec.Struct, frozen=True):
-    """A question that an instructor marks by its `rubric`."""
-
-    name: str
-    points: int
-    question: str
-    rubric: str
-
-
 class GradedLab(msgspec.Struct, frozen=True):
     """A notebook, what each of its cells asks, by the cell's id, and the pages that it links to."""
 
     name: str
     notebook: dict[str, Any]
-    questions: dict[str, Answered | Marked]
+    questions: dict[str, Answered | WrittenQuestion]
     pages: tuple[Path, ...]
 
     def all_of(self, kind: type) -> list[Any]:
-        """What is Answered, or what is Marked, in order."""
+        """What is Answered, or what is a WrittenQuestion, in order."""
         return [one for one in self.questions.values() if isinstance(one, kind)]
 
-    def cells(self) -> Iterator[tuple[NotebookCell, Answered | Marked | None]]:
+    def cells(self) -> Iterator[tuple[NotebookCell, Answered | WrittenQuestion | None]]:
         """Each cell with what it asks. The second one says what counts."""
         first, *others = self.notebook["cells"]
         yield first, None
@@ -136,24 +126,17 @@ def read_lab(lab: Path, notes: Path) -> GradedLab:
     return GradedLab(lab.stem, notebook, asked, tuple(page for page in there if page.is_file()))
 
 
-def _asked(sources: dict[str, str], notes: str) -> Iterator[tuple[str, Answered | Marked]]:
+def _asked(sources: dict[str, str], notes: str) -> Iterator[tuple[str, Answered | WrittenQuestion]]:
     # Of several solutions the first.
     found = reversed(_SOLUTION.findall(notes))
     solutions = {id: (before, answer) for _, before, id, answer in found}
-    rubrics = dict(_RUBRIC.findall(notes))
     for cell, source in sources.items():
         prompt, _, rest = source.partition("\n")
         for id, variable in re.findall(r'kiplab\.check\("(.+?)", (\w+)\)', source):
-            before, answer = _known(solutions, id, "solution")
+            if id not in solutions:
+                raise ValueError(f"the instructor's notes have no solution of {id}; add it there")
+            before, answer = solutions[id]
             solution = f"{before}{variable} = {answer}"
             yield cell, Answered(id, exercise(id).points, variable, solution, prompt, rest)
         for id in re.findall(r'^kiplab\.write\("(.+?)"\)', source):
-            rubric = _known(rubrics, id, "rubric")
-            worth = sum(map(int, re.findall(r"\((\d+)\)", rubric)))
-            yield cell, Marked(id.partition("/")[2], worth, WRITTEN[id].question, rubric)
-
-
-def _known(entries: dict[str, Any], id: str, what: str) -> Any:
-    if id not in entries:
-        raise ValueError(f"the instructor's notes have no {what} of {id}; add it there")
-    return entries[id]
+            yield cell, WRITTEN[id]

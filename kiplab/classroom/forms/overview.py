@@ -15,9 +15,9 @@ import msgspec
 from ...widgets.markup import INK, LINE, MUTED, muted, note
 from ...widgets.still_fallback import GAP, RUN
 from .. import attempts, class_file, work_on_disk
-from ..exercise_table import EXERCISES, WRITTEN, Exercise
+from ..exercise_table import EXERCISES, WRITTEN, Exercise, require_lab
 from ..exercises.check_result import broken
-from . import own_name, prediction
+from . import own_words, prediction
 
 ARCHIVE = "kiplab-work.zip"
 DOWNLOAD_MAX = 75_000
@@ -49,7 +49,7 @@ class Stations(prediction.LivePanel):
             "Make or break": (makes.id,),
             "Exit ticket": (ticket.id,),
         }
-        self.lab, self.name = lab, own_name.NameForm()
+        self.lab, self.name = lab, own_words.NameForm()
         super().__init__(*[self.name.column] * (class_file.current() is not None))
 
     def renew(self) -> None:
@@ -88,7 +88,7 @@ class Stations(prediction.LivePanel):
     def __repr__(self) -> str:
         strip = " · ".join(f"{'✓' if done else '○'} {name}" for name, done in self.done.items())
         asks = self._class[0] and work_on_disk.read().student is None
-        return "\n".join(filter(None, [strip, *self._class, own_name.IN_WORDS if asks else ""]))
+        return "\n".join(filter(None, [strip, *self._class, own_words.IN_WORDS if asks else ""]))
 
 
 def _station(heading: str, done: bool, is_next: bool) -> str:
@@ -105,9 +105,7 @@ def stations(lab: str) -> Stations:
 
     Raises ValueError for the number of no lab.
     """
-    labs = dict.fromkeys(entry.lab for entry in EXERCISES)
-    if lab not in labs:
-        raise ValueError(f"there is no lab {lab!r}; there are {', '.join(labs)}")
+    require_lab(lab)
     return Stations(lab)
 
 
@@ -115,7 +113,7 @@ class MyWork(prediction.LivePanel):
     """The work as it is now: whose it is, a table, and a button to download it."""
 
     def __init__(self, problem: str) -> None:
-        self.name, self.problem = own_name.NameForm(), problem
+        self.name, self.problem = own_words.NameForm(), problem
         self._read()
         super().__init__(self.name.column)
 
@@ -209,7 +207,7 @@ class MyWork(prediction.LivePanel):
         table = (f"{lab:4}{title:<{wide + 2}}{so_far}" for lab, title, so_far in rows)
         first = [part for alarm in self.alarms for part in (broken(alarm), "")]
         student = self.work.student
-        whose = own_name.IN_WORDS if student is None else f"Work of {student or 'nobody named'}."
+        whose = own_words.IN_WORDS if student is None else f"Work of {student or 'nobody named'}."
         return "\n".join([*first, *table, "", whose, *self.notes])
 
     def html(self) -> str:
@@ -246,7 +244,7 @@ def my_work(student: str | None = None) -> MyWork:
     The download is a zip of the work file and of the notebooks beside it, as they were last saved,
     without their outputs. Labs that nobody has begun stay behind.
     """
-    return MyWork(own_name.keep_name(student))
+    return MyWork(own_words.keep_name(student))
 
 
 def packed(work_file: Path) -> tuple[bytes, tuple[str, ...]]:

@@ -46,10 +46,10 @@ def _equal(works: Sequence[Work]) -> Iterator[tuple[_Pair, str]]:
 
 def _wrong_answers(works: Sequence[Work]) -> Iterator[tuple[_Pair, str]]:
     """To several exercises the same wrong answers, in the same order."""
-    tried = ((at, id, kept) for at, work in enumerate(works) for id, kept in work.exercises.items())
     wrong = (
         ((id, tuple(tried.answer for tried in kept.tries if tried.points < kept.of)), at)
-        for at, id, kept in tried
+        for at, work in enumerate(works)
+        for id, kept in work.exercises.items()
     )
     for pair, ids in _shared((key, at) for key, at in wrong if key[1]):
         if len(ids) >= EXERCISES_MIN:
@@ -69,15 +69,11 @@ def _times(works: Sequence[Work]) -> Iterator[tuple[_Pair, str]]:
 
 
 def _texts(works: Sequence[Work]) -> Iterator[tuple[_Pair, str]]:
-    written = (
-        (id, (at, words))
-        for at, work in enumerate(works)
-        for id, text in work.written.items()
-        if len(words := text.casefold().split()) >= WORDS_MIN
-    )
     texts = defaultdict[str, list[tuple[int, list[str]]]](list)
-    for id, text in written:
-        texts[id].append(text)
+    for at, work in enumerate(works):
+        for id, text in work.written.items():
+            if len(words := text.casefold().split()) >= WORDS_MIN:
+                texts[id].append((at, words))
     for id, own in texts.items():
         for (one, mine), (other, theirs) in combinations(own, 2):
             matcher = SequenceMatcher(None, mine, theirs, autojunk=False)

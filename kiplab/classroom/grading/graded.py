@@ -290,22 +290,21 @@ def _minutes(begun: Sequence[str], ended: Sequence[str]) -> float | None:
 
 
 def _predictions(work: Work) -> tuple[AnswerToRead, ...]:
-    answered = ((e, work.predictions[e.id]) for e in EXERCISES if e.id in work.predictions)
+    answered = (
+        (e, work.predictions[e.id], work.at.get(e.id, ""))
+        for e in EXERCISES
+        if e.id in work.predictions and not e.check
+    )
     return tuple(
-        AnswerToRead(e.id, e.lab, e.question, choice, choice == e.comes_true, date=_at(work, e.id))
-        for e, choice in answered
-        if not e.check
+        AnswerToRead(e.id, e.lab, e.question, choice, choice == e.comes_true, date=at)
+        for e, choice, at in answered
     )
 
 
 def _written(work: Work) -> tuple[AnswerToRead, ...]:
-    texts = ((w, work.written.get(w.id, "")) for w in WRITTEN.values())
+    texts = ((w, work.written.get(w.id, ""), work.at.get(w.id, "")) for w in WRITTEN.values())
     return tuple(
-        AnswerToRead(w.id, w.lab, w.question, text, None, w.rubric, w.points, _at(work, w.id))
-        for w, text in texts
+        AnswerToRead(w.id, w.lab, w.question, text, None, w.rubric, w.points, at)
+        for w, text, at in texts
         if text.strip()
     )
-
-
-def _at(work: Work, id: str) -> str:
-    return work.at.get(id, "")

@@ -14,17 +14,16 @@ from msgspec.structs import replace
 from ...pages import page_files
 from ...rows.columns import plural
 from ..class_file import class_from, text_of
-from ..exercise_table import EXERCISES, Exercise
+from ..exercise_table import EXERCISES, Exercise, require_lab
 from ..exercises.check_result import LINE
 from ..together.class_folder import printable
-from ..together.class_work import harmless_csv, written_as
+from ..together.class_work import ClassReport, harmless_csv
 from ..together.handed_in import NO_FILE, Bundle, ClassFolderError, LeftOut, bundles
 from ..work_on_disk import Work
 from .alike import alike
 from .graded import EMPTY, STOPPED, GradedExercise, Grader, Submission
 from .grades_page import grades_page
 
-SUFFIXES = (".csv", ".html", ".json", ".txt")
 HEADS = (
     *("student", "file", "status", "lab", "exercise", "first", "best", "of", "attempts"),
     *("minutes", "date", "late", "answer", "rubric", "remarks"),
@@ -33,7 +32,7 @@ HEADS = (
 GradeRow = tuple[Any, ...]
 
 
-class Grades:
+class Grades(ClassReport):
     """The `submissions` of a class, graded, by name. Nothing of it changes.
 
     `labs` are those that count. `left_out` is what is nobody's. `wide` makes one row a student in
@@ -94,23 +93,10 @@ class Grades:
         """
         return grades_page(self.sentence, self.submissions, self.exercises, theme)
 
-    def write(self, path: str | os.PathLike[str], *, theme: str = page_files.AUTO) -> Path:
-        """Write it to a file ending in one of SUFFIXES, and return the path.
-
-        Raises ExportError for another ending, OSError for a path that cannot be written, and
-        ValueError for a theme that there is none of.
-        """
+    def csv(self) -> str:
+        """A row a student if it is `wide`, else one for each of their questions."""
         wide = ("student", "status", "points", "of", *(e.id for e in self.exercises), "remarks")
-        rows = (wide, self._wide()) if self.wide else (HEADS, self._long())
-        return written_as(
-            path,
-            {
-                ".csv": lambda: harmless_csv(*rows),
-                ".html": lambda: self.to_html(theme=theme),
-                ".json": lambda: f"{msgspec.json.encode(self.report()).decode()}\n",
-                ".txt": self.text,
-            },
-        )
+        return harmless_csv(*((wide, self._wide()) if self.wide else (HEADS, self._long())))
 
     def _long(self) -> Iterator[GradeRow]:
         """As HEADS says; a row for what could not be graded. Remarks are in a student's first."""
@@ -124,9 +110,6 @@ class Grades:
         for one in self.submissions:
             best = (entry.best for entry in one.exercises)
             yield (one.student, one.status, one.points, one.of, *best, "\n".join(one.remarks))
-
-    def __repr__(self) -> str:
-        return self.text()
 
 
 def _summed(one: Submission, asked: Sequence[Exercise]) -> Submission:
@@ -181,9 +164,8 @@ def grade(
     Raises ClassFolderError, a ValueError, when there is no such folder or nothing to grade in it,
     and ValueError for a lab that there is none of, or a wrong file of the class.
     """
-    known = sorted({entry.lab for entry in EXERCISES})
-    if unknown := [lab for lab in labs if lab not in known]:
-        raise ValueError(f"there is no lab {unknown[0]!r}; there are {', '.join(known)}")
+    for lab in labs:
+        require_lab(lab)
     text = text_of(of_class) if of_class else ""
     taken = class_from(text, str(of_class)) if of_class else None
     grader = Grader(taken, text, seconds)

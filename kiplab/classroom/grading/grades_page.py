@@ -11,8 +11,8 @@ from operator import attrgetter
 
 from ...rows.sentences import html_table
 from ..exercise_table import Exercise
-from ..together.class_page import page_of_class
-from .graded import GRADED, AnswerToRead, GradedExercise, Submission
+from ..together.class_page import bar, page_of_class, small
+from .graded import GRADED, GradedExercise, Submission
 
 TITLE, NOT_TRIED = "Grades", "–"
 
@@ -31,7 +31,7 @@ def grades_page(
 def _totals(rows: Sequence[Submission]) -> str:
     lines = (
         _line(
-            f"{escape(row.student)}{_small(row.file)}{_bar(row.points, row.of)}",
+            f"{escape(row.student)}{small(row.file)}{bar((row.points, row.of))}",
             (f"<b>{row.points}</b>", f"{row.of}", _status(row)),
         )
         for row in rows
@@ -68,7 +68,7 @@ def _cell(entry: GradedExercise) -> str:
         return NOT_TRIED
     first = f"{entry.first} → " if entry.first != entry.best else ""
     about = f"{entry.attempts}×{' late' * entry.late}{' not judged again' * (not entry.judged)}"
-    return f"{first}<b>{entry.best}</b>{_bar(entry.best, entry.of)}{_small(about)}"
+    return f"{first}<b>{entry.best}</b>{bar((entry.best, entry.of))}{small(about)}"
 
 
 def _remarks(row: Submission) -> str:
@@ -79,7 +79,8 @@ def _remarks(row: Submission) -> str:
 def _written(rows: Sequence[Submission]) -> Iterator[str]:
     """Question by question: its rubric, and each student's text, to be marked."""
     texts = [(text, row.student) for row in rows for text in row.written]
-    for _, group in groupby(sorted(texts, key=lambda t: (t[0].lab, t[0].id, t[1])), _id):
+    texts.sort(key=lambda t: (t[0].lab, t[0].id, t[1]))
+    for _, group in groupby(texts, lambda t: t[0].id):
         entries = [*group]
         asked = entries[0][0]
         lines = (
@@ -90,10 +91,6 @@ def _written(rows: Sequence[Submission]) -> Iterator[str]:
         yield _part(f"{asked.lab} · {escape(asked.question)}", table)
 
 
-def _id(entry: tuple[AnswerToRead, str]) -> str:
-    return entry[0].id
-
-
 def _part(head: str, inside: str) -> str:
     return f'<section class="grades"><h2>{head}</h2>{inside}</section>'
 
@@ -101,12 +98,3 @@ def _part(head: str, inside: str) -> str:
 def _line(head: str, cells: Iterable[str]) -> str:
     inside = "".join(f"<td>{cell}</td>" for cell in cells)
     return f'<tr><th scope="row">{head}</th>{inside}</tr>'
-
-
-def _small(text: str) -> str:
-    return f'<span class="who">{escape(text)}</span>'
-
-
-def _bar(count: int, of: int) -> str:
-    width = 100 * count / of if of else 0
-    return f'<span class="bar" aria-hidden="true"><i style="width:{width:.4g}%"></i></span>'

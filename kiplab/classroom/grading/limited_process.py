@@ -116,21 +116,15 @@ def _unless_gone(problem: OSError) -> None:
 
 def _environment(folder: Path) -> dict[str, str]:
     kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT", "LANG") if name in os.environ}
-    own = dict.fromkeys(("HOME", "TMPDIR", "TEMP", "TMP", "IPYTHONDIR"), str(folder))
+    own = dict.fromkeys(("HOME", "TMPDIR", "TEMP", "TMP", "IPYTHONDIR"), str(folder)) | {
+        "KIPLAB_WORK": str(folder / "kiplab-work.json"),
+        "PYTHONPATH": str(Path(_package[0]).parent),
+        "PYTHONUSERBASE": site.getuserbase(),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+    }
     # Sealed exercises cannot be judged without the code.
-    code = {VARIABLE: code_here()} if is_sealed() else {}
-    return (
-        kept
-        | own
-        | code
-        | {
-            "KIPLAB_WORK": str(folder / "kiplab-work.json"),
-            "PYTHONPATH": str(Path(_package[0]).parent),
-            "PYTHONUSERBASE": site.getuserbase(),
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "OPENBLAS_NUM_THREADS": "1",
-        }
-    )
+    return kept | own | ({VARIABLE: code_here()} if is_sealed() else {})
 
 
 def _lines(said: bytes) -> list[Said]:

@@ -14,31 +14,14 @@ import platform
 import struct
 import sys
 from collections.abc import Iterable
+from importlib.resources import files
 from pathlib import Path
 
 from ... import __path__ as _package
 
 MEMORY_MB, FILE_MB, FILES_OPEN = 2_000, 50, 256
 """Of one submission: memory by address, of which libraries reserve a lot; a file; open files."""
-_REFUSED = """
-socket 41 198; fork 57 -; vfork 58 -; execve 59 221; execveat 322 281; ptrace 101 117; tkill 200 130
-process_vm_readv 310 270; process_vm_writev 311 271; pidfd_open 434 434; pidfd_send_signal 424 424
-rt_sigqueueinfo 129 138; rt_tgsigqueueinfo 297 240; unshare 272 97; setns 308 268; mount 165 40
-bpf 321 280; perf_event_open 298 241; add_key 248 217; keyctl 250 219; userfaultfd 323 282
-setpriority 141 140
-"""
-"""System calls, with their numbers on x86_64 and on aarch64 (- where it has none): network, new
-processes, and other processes."""
-_IDLE = """
-chmod 90 -; fchmod 91 52; fchmodat 268 53; fchmodat2 452 452; chown 92 -; fchown 93 55; lchown 94 -
-fchownat 260 54; setxattr 188 5; lsetxattr 189 6; fsetxattr 190 7
-"""
-"""What Landlock does not hold: it does nothing and says that it was done, as every copy asks for
-it."""
-_UNKNOWN = "clone3 435 435; io_uring_setup 425 425"
-"""Refused as if the kernel were older: then libraries take the calls that are looked at here."""
-_OWN = "kill 62 129; tgkill 234 131; prlimit64 302 261"
-"""Refused but for the process itself."""
+_CALLS = files(__package__).joinpath("system_calls.txt").read_text("utf-8")
 _CLONE, _SECCOMP, _THREAD = (56, 220), (317, 277), 0x10000
 _MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 """Which of the numbers, and how a filter calls the machine."""
@@ -80,9 +63,11 @@ def _called(result: int) -> int:
     return result
 
 
-def _numbers(table: str, machine: int) -> list[int]:
-    words = (line.split() for line in table.replace("\n", ";").split(";") if line.strip())
-    return [int(numbers[machine]) for _, *numbers in words if numbers[machine] != "-"]
+def _numbers(what: str, machine: int) -> list[int]:
+    """The calls of a heading of system_calls.txt, as a machine numbers them."""
+    _, _, below = _CALLS.partition(f"\n[{what}]")
+    lines = (line.split() for line in below.partition("\n[")[0].splitlines()[1:])
+    return [int(numbers[machine]) for _, *numbers in filter(None, lines) if numbers[machine] != "-"]
 
 
 def _hold_calls(libc: ctypes.CDLL) -> None:
@@ -93,13 +78,13 @@ def _hold_calls(libc: ctypes.CDLL) -> None:
     steps = [(load, 0, 0, 4), (equal, 1, 0, name), (end, 0, 0, kill), (load, 0, 0, 0)]
     if machine == 0:  # the calls of x32 have other numbers for the same
         steps += [(at_least, 0, 1, 0x40000000), (end, 0, 0, kill)]
-    for table, number in ((_REFUSED, errno.EPERM), (_UNKNOWN, errno.ENOSYS), (_IDLE, 0)):
-        for call in _numbers(table, machine):
+    for what, number in (("refused", errno.EPERM), ("unknown", errno.ENOSYS), ("idle", 0)):
+        for call in _numbers(what, machine):
             steps += [(equal, 0, 1, call), (end, 0, 0, refuse | number)]
     permitted = [(end, 0, 0, allow), (end, 0, 0, refuse | errno.EPERM)]
     steps += [(equal, 0, 4, _CLONE[machine]), (load, 0, 0, 16), (any_bit, 0, 1, _THREAD)]
     steps += permitted
-    for call in _numbers(_OWN, machine):
+    for call in _numbers("own", machine):
         steps += [(equal, 0, 5, call), (load, 0, 0, 16), (equal, 1, 0, os.getpid())]
         steps += [(equal, 0, 1, 0), *permitted]
     steps.append((end, 0, 0, allow))

@@ -80,8 +80,8 @@ def _prediction(entry: PredictionCount, students: int, names: bool) -> str:
 def _choice(choice: ChoiceCount, answered: int, names: bool) -> str:
     letter = f"<b>{choice.letter}</b>&ensp;" if choice.letter else ""
     text = f"{letter}{escape(choice.choice)}{'' if letter else _ANOTHER}"
-    bar = _bar((choice.students, answered, ""))
-    return _row(f"{text}{bar}{_who(choice.who, names)}", (choice.students,))
+    drawn = bar((choice.students, answered))
+    return _row(f"{text}{drawn}{_who(choice.who, names)}", (choice.students,))
 
 
 _ANOTHER = ' <span class="who">not among the choices of this kiplab\'s lab</span>'
@@ -114,8 +114,8 @@ def _ideas(exercises: list[ExerciseCount], names: bool) -> str:
     """Behind a click as well: an idea behind a wrong answer may be a choice of a prediction."""
     ideas = [
         _row(
-            f"{escape(idea.misconception)}{_bar((idea.first, entry.tried, ''))}"
-            f'<span class="who">{escape(entry.title)}</span>{_who(idea.who, names)}',
+            f"{escape(idea.misconception)}{bar((idea.first, entry.tried))}"
+            f"{small(entry.title)}{_who(idea.who, names)}",
             (idea.first, idea.ever),
         )
         for idea, entry in class_text.most_frequent(exercises)
@@ -132,10 +132,10 @@ def _ideas(exercises: list[ExerciseCount], names: bool) -> str:
 
 
 def _exercise(entry: ExerciseCount, students: int, names: bool) -> str:
-    bar = _bar((entry.tried, students, "open"), (entry.solved, students, ""))
+    drawn = bar((entry.tried, students, "open"), (entry.solved, students))
     who = _who(entry.unsolved, names, "not solved yet: ")
     numbers = (entry.tried, entry.solved, entry.at_once, entry.attempts)
-    return _row(f"{escape(entry.title)}{bar}{who}", numbers)
+    return _row(f"{escape(entry.title)}{drawn}{who}", numbers)
 
 
 def _row(head: str, numbers: Iterable[int]) -> str:
@@ -145,11 +145,11 @@ def _row(head: str, numbers: Iterable[int]) -> str:
     return f'<tr><th scope="row">{head}</th>{cells}</tr>'
 
 
-def _bar(*parts: tuple[int, int, str]) -> str:
+def bar(*parts: tuple[int, int] | tuple[int, int, str]) -> str:
     """(how many, of how many, look) of each part, from the left. The numbers stand beside it."""
     drawn = "".join(
-        f'<i class="{look}" style="width:{100 * count / of:.4g}%"></i>'
-        for count, of, look in parts
+        f'<i class="{str(*look)}" style="width:{100 * count / of:.4g}%"></i>'
+        for count, of, *look in parts
         if count
     )
     return f'<span class="bar" aria-hidden="true">{drawn}</span>'
@@ -161,9 +161,14 @@ def _who(who: Sequence[str], names: bool, before: str = "") -> str:
         return ""
     text = escape(before + ", ".join(who))
     if len(who) <= NAMES_MAX:
-        return f'<span class="who">{text}</span>'
+        return small(before + ", ".join(who))
     head = f"{before}{plural(len(who), 'student')}"
     return f'<details class="who"><summary>{head}</summary>{text}</details>'
+
+
+def small(text: str) -> str:
+    """A remark below what it is about, as HTML."""
+    return f'<span class="who">{escape(text)}</span>'
 
 
 def _muted(text: str) -> str:

@@ -20,7 +20,6 @@ from .handed_in import ClassFolderError, HandedIn, LeftOut, handed_in
 if TYPE_CHECKING:
     import pandas as pd
 
-SUFFIXES = (".html", ".json", ".csv", ".txt")
 HEADS = ("lab", "id", "title", "kind", "what", "count", "of", "right")
 WHO = "who"
 """The column with names, where names are asked for."""
@@ -32,7 +31,38 @@ by ; or by tabs. The last four are as wide as a Chinese letter.
 """
 
 
-class ClassWork:
+class ClassReport:
+    """What is known of a class; a subclass gives plain values, text, a page and rows of it."""
+
+    report: Any
+    text: Any
+    to_html: Any
+    csv: Any
+
+    def write(self, path: str | os.PathLike[str], *, theme: str = page_files.AUTO) -> Path:
+        """Write it to a file ending in .html .json .csv or .txt, and return the path.
+
+        Raises ExportError for another ending, OSError for a path that cannot be written, and
+        ValueError for a theme that there is none of.
+        """
+        target = Path(path)
+        writers: dict[str, Callable[[], str]] = {
+            ".html": lambda: self.to_html(theme=theme),
+            ".json": lambda: f"{msgspec.json.encode(self.report()).decode()}\n",
+            ".csv": self.csv,
+            ".txt": self.text,
+        }
+        if (writer := writers.get(target.suffix.lower())) is None:
+            expected = f"let its name end in one of {' '.join(writers)}"
+            raise browser_picture.ExportError(f"cannot write {target.name!r}", expected)
+        target.write_text(writer(), encoding="utf-8")
+        return target
+
+    def __repr__(self) -> str:
+        return str(self.text())
+
+
+class ClassWork(ClassReport):
     """What a class has answered, as `counts`, and ways to look at it. Nothing about it changes.
 
     Students have no names in what it shows, unless it was made with `names`.
@@ -102,21 +132,9 @@ class ClassWork:
         """The same for a notebook."""
         return class_fragment(self.counts, self.left_out, names=self.names)
 
-    def write(self, path: str | os.PathLike[str], *, theme: str = page_files.AUTO) -> Path:
-        """Write it to a file ending in .html .json .csv or .txt, and return the path.
-
-        Raises ExportError for another ending, OSError for a path that cannot be written, and
-        ValueError for a theme that there is none of.
-        """
-        return written_as(
-            path,
-            {
-                ".html": lambda: self.to_html(theme=theme),
-                ".json": lambda: f"{msgspec.json.encode(self.report()).decode()}\n",
-                ".csv": lambda: harmless_csv(*self._rows()),
-                ".txt": self.text,
-            },
-        )
+    def csv(self) -> str:
+        """The table for a spreadsheet."""
+        return harmless_csv(*self._rows())
 
     def _rows(self) -> tuple[tuple[str, ...], list[ClassRow]]:
         """(heads, a row for everything that is counted), as `table` documents them."""
@@ -126,25 +144,8 @@ class ClassWork:
             return (*HEADS, WHO), [(*row, ", ".join(who)) for row, who in rows]
         return HEADS, [row for row, _ in rows]
 
-    def __repr__(self) -> str:
-        return self.text()
-
     def _repr_html_(self) -> str:
         return self.html()
-
-
-def written_as(path: str | os.PathLike[str], writers: dict[str, Callable[[], str]]) -> Path:
-    """Write what the writer of the path's ending makes, and return the path.
-
-    Raises ExportError for another ending, and OSError for a path that cannot be written.
-    """
-    target = Path(path)
-    writer = writers.get(target.suffix.lower())
-    if writer is None:
-        expected = f"let its name end in one of {' '.join(writers)}"
-        raise browser_picture.ExportError(f"cannot write {target.name!r}", expected)
-    target.write_text(writer(), encoding="utf-8")
-    return target
 
 
 def harmless_csv(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

@@ -1,49 +1,123 @@
-"""`kiplab timeline`: the picture of a play, or of several runs of it, as a file."""
+"""Commands about plays: their list, a run, its picture, a real Kafka beside it; labs and doctor."""
 
 import argparse
+import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import common_options
-from .common_options import CommandError
+from . import common_options as common
 
 if TYPE_CHECKING:
     from ..runs import Run
+
+
+def list_plays(options: argparse.Namespace) -> int:
+    """The plays with their questions."""
+    from ..plays.header import features_of
+    from ..runs import all_plays
+
+    plays = [
+        {"name": p.name, "question": p.question, "kafka": features_of(p).label()}
+        for p in all_plays()
+    ]
+    if options.json:
+        return common.print_json({"plays": plays})
+    width = max(len(p["name"]) for p in plays)
+    for play in plays:
+        print(f"{play['name']:<{width}}  {play['question']}")
+    return common.DONE
+
+
+def list_guards(options: argparse.Namespace) -> int:
+    """Every rule that can be switched."""
+    from ..protocol.guards import releases_of
+    from ..runs import guards
+
+    if options.json:
+        rows = [
+            {
+                "id": g.id,
+                "kip": g.kip,
+                "clause": g.clause,
+                "kind": g.kind.value,
+                "error": g.error.name if g.error is not None else None,
+                "releases": list(g.releases),
+                "requires": g.requires,
+            }
+            for g in guards()
+        ]
+        return common.print_json({"guards": rows})
+    width = max(len(g.id) for g in guards())
+    for guard in guards():
+        error = f" ({guard.error.name})" if guard.error is not None else ""
+        since = releases_of(guard)
+        print(f"{guard.id:<{width}}  {guard.kind:<11}  {since:<14}  {guard.clause}{error}")
+    return common.DONE
+
+
+def run_one(options: argparse.Namespace) -> int:
+    """A play: a line for each event, and the verdict."""
+    run = common.run_of(options)
+    if options.json:
+        common.print_json(run.report())
+    else:
+        print(run.text(every=options.every), end="")
+        _print_expectations(run)
+    return common.code_of(run)
+
+
+def _print_expectations(run: "Run") -> None:
+    counts = run.report()["expectations"]
+    words = [f"{count} {status}" for status, count in counts.items() if count]
+    if words:
+        print(f"expectations: {', '.join(words)}")
+    for expectation in run.stage.expectations:
+        if expectation.status == "failed":
+            where = f"{run.stage.play.name}:{expectation.line}"
+            print(f"{where}: {expectation.text}: {expectation.actual}", file=sys.stderr)
+
+
+def run_lab(options: argparse.Namespace) -> int:
+    """JupyterLab, until it is stopped."""
+    from .labs_launcher import open_labs
+
+    return open_labs(options.name, browser=not options.no_browser, port=options.port)
+
+
+def run_real(options: argparse.Namespace) -> int:
+    """A play with a real Kafka beside the engine. Raises CommandError where there is none."""
+    from ..judge.java_process import DeadKafkaError
+    from ..judge.kafka_jars.judged_releases import UnpublishedReleaseError
+    from ..judge.side_by_side.real_run import real
+
+    live = True if options.live else False if options.recorded else None
+    try:
+        with common.bad_input(UnpublishedReleaseError):
+            run = real(
+                options.play, kafka=options.kafka, live=live, fetch=True, judge=options.judge
+            )
+    except DeadKafkaError as problem:
+        raise common.CommandError(str(problem), common.LACKING) from None
+    if options.json:
+        common.print_json(run.report())
+    else:
+        print(run.text(width=shutil.get_terminal_size((120, 40)).columns), end="")
+    expected = common.code_of(run.runs[0])
+    return expected if run.agree else common.FAILED
+
+
+# --- the picture of a play ------------------------------------------------------------------------
 
 COMPARED_MAX = 3
 """Runs beside the first that one picture has room for."""
 WIDTHS = (480, 4000)
 """Pixels: narrower than the first, words have no room."""
-SUFFIXES = (".html", ".svg", ".png", ".json", ".csv", ".txt")
-
-
-def add_timeline_options(parser: argparse.ArgumentParser) -> None:
-    """The options of `kiplab timeline` beside a play and features."""
-    parser.add_argument("-o", "--out", required=True, help=f"a file: {' '.join(SUFFIXES)}")
-    parser.add_argument("--partition", metavar="NAME", help="the partition to follow")
-    parser.add_argument("--between", metavar="A:B", help="only the moments from A to B")
-    parser.add_argument("--kinds", metavar="KIND,...", help="arrows for these messages only")
-    parser.add_argument("--all-steps", action="store_true", help="fold no quiet steps")
-    parser.add_argument("--metrics", action="store_true", help="Kafka's metrics that move")
-    parser.add_argument("--all-metrics", action="store_true", help="all that this release has")
-    parser.add_argument("--width", metavar="PIXELS", help="{} to {}".format(*WIDTHS))
-    parser.add_argument(
-        "--theme", default="auto", metavar="NAME", help="light or dark; else a page is its reader's"
-    )
-    parser.add_argument("--light", action="store_true", help="a page with plotly.min.js beside it")
-    parser.add_argument(
-        "--live", action="store_true", help="a page that can be changed, its engine beside it"
-    )
-    parser.epilog = (
-        "--compare FEATURES, given last, puts a second run under the first: in one word"
-        " (--compare 3.5-903) or as options (--compare --kafka 3.5 --off 903). Given two or three"
-        " times, it makes a ladder of three or four small panels."
-    )
 
 
 def run_timeline(options: argparse.Namespace) -> int:
     """Write the file, and say what is in it. Raises CommandError for what cannot be drawn."""
-    common_options.require_ending(options.out, SUFFIXES)
+    common.require_ending(options)
     from ..pages import live
     from ..pages.export import write
     from ..pages.live_engine import write_engine
@@ -52,17 +126,17 @@ def run_timeline(options: argparse.Namespace) -> int:
     for option in ("light", "live"):
         if getattr(options, option) and out.suffix.lower() != ".html":
             problem = f"--{option} is of pages: name a file that ends in .html, not {out.name}"
-            raise CommandError(problem)
+            raise common.CommandError(problem)
     if options.live and options.compare:
-        raise CommandError("--live changes one run: leave --compare out, or --live")
+        raise common.CommandError("--live changes one run: leave --compare out, or --live")
     if len(options.compare) > COMPARED_MAX:
-        raise CommandError(
+        raise common.CommandError(
             f"--compare can be given {COMPARED_MAX} times: a picture shows {COMPARED_MAX + 1} runs"
             f" at most, not {len(options.compare) + 1}"
         )
     further = [_compared(options.play, words) for words in options.compare]
-    runs = [common_options.run_of(options), *further]
-    with common_options.writing(out):
+    runs = [common.run_of(options), *further]
+    with common.writing(out):
         drawn_with = _drawn_with(options)
         if options.live:
             size = write_engine(out.parent / live.ENGINE)
@@ -71,12 +145,12 @@ def run_timeline(options: argparse.Namespace) -> int:
             drawn_with["include_plotlyjs"] = "directory"
         write([r.rows() for r in runs], out, **drawn_with)
     if options.json:
-        common_options.print_json({"out": str(out), "verdicts": [r.verdict for r in runs]})
+        common.print_json({"out": str(out), "verdicts": [r.verdict for r in runs]})
     else:
         print(
             f"{out}: {'; '.join(f'Kafka {r.stage.features.label()}: {r.sentence}' for r in runs)}"
         )
-    return max(common_options.code_of(r) for r in runs)
+    return max(common.code_of(r) for r in runs)
 
 
 def _drawn_with(options: argparse.Namespace) -> dict[str, Any]:
@@ -116,10 +190,11 @@ def _compared(play: str, words: list[str]) -> "Run":
         chosen, _ = find(play)
         return Run(run_play(chosen, feature_set("@" + words[0].removeprefix("@"))))
     parser = argparse.ArgumentParser(prog="kiplab timeline ... --compare", add_help=False)
-    common_options.add_features(parser)
+    common.add_options(parser, {"rules": "group"})
+    parser.set_defaults(switches=None)
     further = parser.parse_args(words)
     further.play = play
-    return common_options.run_of(further)
+    return common.run_of(further)
 
 
 def split(arguments: list[str]) -> tuple[list[str], list[list[str]]]:

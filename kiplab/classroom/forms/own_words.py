@@ -1,9 +1,12 @@
-"""The name, asked once: a form of `my_work()`, and of a lab's stations in a class."""
+"""What a student writes in words of their own: the name, asked once, and answers in sentences."""
 
-from ...widgets.elements.labelled import button, column, line, row, words
-from ...widgets.markup import note
+from ...widgets.elements.kinds import TextArea
+from ...widgets.elements.labelled import button, column, line, row, watch, words
+from ...widgets.elements.surface import Surface
+from ...widgets.markup import heading, note
 from .. import attempts, class_file, work_on_disk
-from .prediction import WIDTH
+from ..exercise_table import WRITTEN, ExerciseIdError
+from .prediction import WIDTH, QuestionPanel
 
 ASKED = "Your name or number, for your instructor (may stay empty)"
 IN_WORDS = f'{ASKED}: kiplab.my_work(student="...")'
@@ -61,3 +64,49 @@ def keep_name(student: str | None) -> str:
         return f"It cannot be {work_on_disk.nowhere(problem)}. {work_on_disk.remedy()}"
     attempts.answered("")
     return ""
+
+
+class WrittenAnswer(QuestionPanel):
+    """The question `id` and room for an answer, kept when left. Without a browser: `write`."""
+
+    def __init__(self, id: str) -> None:
+        self.id, self.question = id, WRITTEN[id].question
+        self.area = TextArea(description="Two or three sentences.", value=self.answer)
+        watch(self.area, "value", self.write)
+        keep = button("Keep", lambda: self.write(self.area.value), "Keep what is written here")
+        self.state = words()
+        parts = [words(heading(self.question)), self.area, row([keep]), self.state]
+        self.box = Surface(column(parts, max_width=WIDTH))
+        self._say()
+
+    @property
+    def answer(self) -> str:
+        """What is kept; empty for nothing yet."""
+        return work_on_disk.read().written.get(self.id, "")
+
+    def write(self, text: str) -> None:
+        """Keep `text` as the answer. What stands in the way is said."""
+        try:
+            work_on_disk.write(self.id, text[: work_on_disk.WRITTEN_MAX])
+        except OSError as problem:
+            lost = f"This cannot be {work_on_disk.nowhere(problem)}. {work_on_disk.remedy()}"
+            self.state.value = note(lost, alarm=True)
+        else:
+            self._say()
+        attempts.answered(self.id)
+
+    def _say(self) -> None:
+        length = len(self.answer.split())
+        self.state.value = note(f"Kept: {length} word{'s' * (length != 1)}." if length else "")
+
+    def __repr__(self) -> str:
+        return f"{self.question}\n{self.answer or 'Nothing is written yet.'}"
+
+
+def write(id: str) -> WrittenAnswer:
+    """Ask the question `id`, to be answered in sentences. Raises ExerciseIdError for no such id."""
+    if id not in WRITTEN:
+        raise ExerciseIdError(
+            f"nothing is to be written about {id!r}; there are {', '.join(WRITTEN)}"
+        )
+    return WrittenAnswer(id)
