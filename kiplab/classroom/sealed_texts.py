@@ -37,6 +37,10 @@ class SealedError(LackingError):
             f" {class_file.VARIABLE} to the code of your class before JupyterLab starts.",
         )
 
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows in place of a traceback."""
+        return [str(self)]
+
 
 def is_sealed() -> bool:
     """Whether this is the kiplab of a class."""

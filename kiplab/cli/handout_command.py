@@ -90,7 +90,9 @@ def handout(page: ClassFile, wheel: str, lab: str) -> str:
     `wheel` is the name of the class's wheel, `lab` the notebook to begin with.
     """
     words = {name: str(value or "") for name, value in asdict(page).items()}
-    words["deadline"] = page.deadline.isoformat(" ", "minutes") if page.deadline else ""
+    dates = {"": page.deadline} | {f"lab {n}: ": rules.deadline for n, rules in page.lab.items()}
+    own = (f"{of}{date.isoformat(' ', 'minutes')}" for of, date in dates.items() if date)
+    words["deadline"] = "; ".join(dict.fromkeys(own))
     words |= {"binder": binder_link(page.address, lab), "hub": hub_link(page, lab)}
     words |= {"title": page.title or "kiplab", "wheel": wheel}
     text = Path(__file__).with_name(_PAGE).read_text(encoding="utf-8")

@@ -129,9 +129,9 @@ class Prediction(QuestionPanel):
 
     @property
     def comes_true(self) -> str:
-        """The choice that is right; empty for a question of one's own."""
+        """The choice that is right; empty while it is not open, and for one's own question."""
         offered = (a for a in EXERCISES if a.id == self.id and self.answer in a.choices)
-        return next((asked.comes_true for asked in offered), "")
+        return next((asked.comes_true for asked in offered if attempts.is_open(asked.id)), "")
 
     def beside(self, run: Run) -> PredictionBesideRun:
         """What was predicted beside what `run` shows; a gentle sentence until there is both."""
