@@ -67,8 +67,9 @@ def test_the_labs_open_and_run(
         with urlopen(f"{server.base}/api/contents/{FIRST}?token={TOKEN}") as answer:
             cells = json.load(answer)["content"]["cells"]
         assert len(cells) > 10
+        of_class = ("00", "04") if kind == "class" else ("",)
         assert {path.name for path in server.labs.glob("*.ipynb")} == {
-            path.name for path in (ROOT / "labs").glob("*.ipynb")
+            path.name for path in (ROOT / "labs").glob("*.ipynb") if path.name.startswith(of_class)
         }
         ran(python, "-m", "jupyter", "execute", "--inplace", FIRST, folder=server.labs)
         done = json.loads((server.labs / FIRST).read_text(encoding="utf-8"))

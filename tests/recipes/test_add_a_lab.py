@@ -13,7 +13,7 @@ pytestmark = pytest.mark.long(
 MODEL, LAST = "09-could-it-still-go-wrong", "11-what-a-search-found"
 NAME = "12-made-up"
 TELLING = (
-    "test_there_are_notes_on_every_lab_and_on_nothing_else",
+    "test_there_are_notes_on_every_lab_and_on_a_class_and_on_nothing_else",
     f"test_every_question_is_in_the_table_of_what_is_asked[{NAME}]",
     f"test_its_last_cells_show_the_work_and_where_to_go_on[{LAST}]",
     "test_the_index_names_every_lab",
