@@ -34,7 +34,7 @@ UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 class Try(msgspec.Struct, frozen=True):
     """One attempt: what was answered, what it earned, and what was said about it.
 
-    `at` is when, as `now` says it; empty in files of before 1.0.
+    `at` is when, as `now` says it; empty in files of versions before 1.0.
     """
 
     answer: str

@@ -155,7 +155,7 @@ OLD = """{
   "exercises": {"epochs/fences": {"attempts": 2, "best": 3, "of": 4, "tries": [
     {"answer": "BPPL", "points": 3, "hint": "h", "misconception": ""}]}}
 }"""
-"""A work file of before 1.0: no times, no name, no seed, no version."""
+"""A work file of a version before 1.0: no times, no name, no seed, no version."""
 
 
 @pytest.mark.parametrize("fields", ["predictions", "exercises", "written"])
