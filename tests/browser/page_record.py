@@ -63,8 +63,10 @@ class PageRecord:
             self.warnings.append(text)
 
     def _note_error(self, text: str, stack: str) -> None:
-        self.complaints.append(text)
-        self.stacks.append(stack)
+        # JupyterLab writes of some torn messages to the console, and throws an error of others.
+        if TORN not in text:
+            self.complaints.append(text)
+            self.stacks.append(stack)
 
     def _note_socket(self, socket: WebSocket) -> None:
         if "/channels" not in socket.url:
