@@ -153,15 +153,18 @@ def run(
     kafka: str | None = None,
     on: str | tuple[str, ...] = (),
     off: str | tuple[str, ...] = (),
+    elr: int | None = None,
 ) -> Run:
     """Run a play given by name, file, token, text (lines, or ; between them) or value.
 
     `kafka` is a release, perhaps with a metadata version (``"3.5/3.4-IV0"``); without it the play
-    runs under its own features. `off` and `on` name guards, or KIPs for all their refusals and
-    rules; `off` is applied first. Raises PlayError or UnknownFeatureError, both readable.
+    runs under its own features. `elr` is 1 with eligible leader replicas (KIP-966), 0 without, and
+    None as in a new cluster of that release: with them from 4.1 on. `off` and `on` name guards, or
+    KIPs for all their refusals and rules; `off` is applied first. Raises PlayError or UnknownFeatureError, both readable.
     """
     found, shared = (play, None) if isinstance(play, Play) else find(play)
-    return Run(run_play(found, features_asked_for(found, shared, kafka, _tuple(off), _tuple(on))))
+    features = features_asked_for(found, shared, kafka, _tuple(off), _tuple(on), elr)
+    return Run(run_play(found, features))
 
 
 def twin(one: Run, other: Run, **options: Any) -> Figure:

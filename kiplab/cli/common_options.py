@@ -139,7 +139,7 @@ def chosen_by(options: argparse.Namespace) -> tuple[Play, Features | None]:
     from ..protocol.features import fitting, switched
 
     play, shared = find(options.play)
-    features = features_asked_for(play, shared, options.kafka, (), ())
+    features = features_asked_for(play, shared, options.kafka, (), (), options.elr)
     for name, on in options.switches or ():
         features = switched(features_of(play) if features is None else features, name, on)
     return play, features if features is None else fitting(features)

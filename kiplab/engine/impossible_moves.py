@@ -250,16 +250,25 @@ def _cannot_cut(cluster: Cluster, move: moves.Cut) -> str | None:
 
 
 def _set_already(cluster: Cluster, move: moves.Configure) -> str | None:
-    settings: dict[str, set[bool]] = {}
-    for state in truth(cluster).partitions:
-        of_topic = settings.setdefault(registrations.topic_of(state.name), set())
-        of_topic.add(state.unclean_leader_election)
-    if move.topic not in settings:
-        return f"there is no topic {move.topic} (there is {', '.join(settings)})"
-    if settings[move.topic] == {move.unclean_leader_election}:
+    """Of a topic a value that it has already is not written again.
+
+    Source: ConfigurationControlManager.incrementalAlterConfigResource (3.9.0-rc3, 4.3.1).
+    """
+    topics = dict.fromkeys(registrations.topic_of(p.name) for p in truth(cluster).partitions)
+    if move.topic not in topics:
+        return f"there is no topic {move.topic} (there is {', '.join(topics)})"
+    of_topic = [p for p in truth(cluster).partitions if registrations.topic_of(p.name) == move.topic]
+    count = move.min_insync_replicas
+    if count is None:
+        is_set = {p.unclean_leader_election for p in of_topic} == {move.unclean_leader_election}
         value = "true" if move.unclean_leader_election else "false"
-        return f"unclean.leader.election.enable of {move.topic} is {value} already"
-    return None
+        setting = f"unclean.leader.election.enable of {move.topic} is {value} already"
+    elif has_zookeeper(cluster):
+        return "min.insync.replicas of a topic stays what it is in a run with ZooKeeper"
+    else:
+        is_set = {p.min_insync_replicas for p in of_topic} == {count}
+        setting = f"min.insync.replicas of {move.topic} is {count} already"
+    return setting if is_set else None
 
 
 def _unknown(check: Callable[[], object]) -> str | None:
@@ -307,6 +316,13 @@ def _cannot_finalize(cluster: Cluster, move: moves.UpgradeMetadata) -> str | Non
     if finalizes and not releases.at_least(move.metadata_version, _FIRST_FINALIZED):
         return f"no metadata version below {_FIRST_FINALIZED} can be upgraded to"
     return None
+
+
+def _cannot_switch_elr(cluster: Cluster, move: moves.UpgradeElr) -> str | None:
+    """Source: FeatureControlManager.updateFeature (4.3.1)."""
+    unknown = _unknown(lambda: feature_rules.with_elr(cluster.features, move.level))
+    already = f"eligible.leader.replicas.version is {move.level} already"
+    return unknown or (already if cluster.features.has_elr is bool(move.level) else None)
 
 
 def _no_such_broker(cluster: Cluster, move: Any) -> str | None:
@@ -416,6 +432,7 @@ _CHECKS: dict[type, tuple[MoveCheck, ...]] = {
     moves.Configure: (_set_already,),
     moves.Upgrade: (_cannot_upgrade,),
     moves.UpgradeMetadata: (_cannot_finalize,),
+    moves.UpgradeElr: (_cannot_switch_elr,),
     moves.RawRequest: (_unspoken,),
 }
 """The possible obstacles of each move, in order."""

@@ -399,10 +399,13 @@ class Elect(_Move, frozen=True, tag="elect"):
 
 
 class Configure(_Move, frozen=True, tag="configure"):
-    """An operator sets unclean.leader.election.enable of a topic (IncrementalAlterConfigs)."""
+    """An operator changes one setting of a topic (IncrementalAlterConfigs): the one that is given,
+    unclean.leader.election.enable or min.insync.replicas.
+    """
 
     topic: TopicName
-    unclean_leader_election: Annotated[bool, LineKey("unclean-leader-election", needed=True)]
+    unclean_leader_election: bool | None = None
+    min_insync_replicas: Count | None = None
 
 
 class Upgrade(_Move, frozen=True, tag="upgrade"):
@@ -416,6 +419,12 @@ class UpgradeMetadata(_Move, frozen=True, tag="upgrade-metadata"):
     """The cluster's metadata version is finalized at another level."""
 
     metadata_version: str
+
+
+class UpgradeElr(_Move, frozen=True, tag="upgrade-elr"):
+    """The feature eligible.leader.replicas.version is finalized at another level, 0 or 1."""
+
+    level: Count
 
 
 class RawRequest(_Move, frozen=True, tag="send"):
@@ -433,7 +442,8 @@ _OfTime = Race | Advance | Fire | ExpireSession | HeartbeatTimeout
 _OfProducers = Produce | EndTransaction | ProduceAs | Resend | DeleteRecords
 _OfConsumers = Poll | RefreshMetadata | ResetOffset
 _OfBrokers = Crash | Start | ShutDown | FinishRecovery | FinishLeaderRecovery
-_OfOperators = Cut | Heal | FailOver | Elect | Configure | Upgrade | UpgradeMetadata
+_OfFeatures = Upgrade | UpgradeMetadata | UpgradeElr
+_OfOperators = Cut | Heal | FailOver | Elect | Configure | _OfFeatures
 Move = AboutMessage | _OfTime | _OfProducers | _OfConsumers | _OfBrokers | _OfOperators | RawRequest
 FAULTS = (Drop, TimeOut, Duplicate, LoseReply, Crash, Cut, FailOver)
 """Moves that a fault budget counts."""

@@ -125,7 +125,8 @@ def with_deleted(client: Client, event: facts.RecordsDeleted) -> Client:
 def _with_damage(
     cluster: Cluster, observed: Observed, state: PartitionRegistration, events: Iterable[Event]
 ) -> Observed:
-    """ISR members whose registered incarnation is over, and whose disk lacks committed records.
+    """Members of ISR and ELR whose registered incarnation is over, and whose disk lacks committed
+    records.
 
     A member counts while the controller cannot know better: as long as it is not fenced, or when
     the crash itself came while it was a member. What a crash took then counts as committed: its
@@ -136,16 +137,17 @@ def _with_damage(
     # After an unclean election, what was committed since.
     since = observed.unclean_epoch
     counts = observed.committed if since is None else since.committed
+    holders = (*state.isr, *state.elr)
     members = [
         m
-        for m in state.isr
+        for m in holders
         if m in observed.damaged or m in crashed or _is_damaged(cluster, observed, m, counts)
     ]
     damaged = tuple(members)
-    if not damaged and state.isr:
+    if not damaged and holders:
         return observed if not observed.damaged else replace(observed, damaged=())
     # An ISR that shrinks may leave only members that were damaged before.
-    hopeless = bool(state.isr) and set(damaged) >= set(state.isr)
+    hopeless = bool(holders) and set(damaged) >= set(holders)
     if not hopeless:
         return observed if damaged == observed.damaged else replace(observed, damaged=damaged)
     if damaged == observed.damaged and observed.excused and observed.unclean_epoch is None:

@@ -177,7 +177,7 @@ def checks(before: Cluster, after: Cluster) -> list[Broken]:
 def _unelectable(
     cluster: Cluster, observed: Observed, state: registrations.PartitionRegistration
 ) -> Iterator[Broken]:
-    for member in state.isr:
+    for member in state.isr or state.elr:
         registration = registration_of(cluster, member)
         if registration is None or registration.fenced or registration.in_controlled_shutdown:
             continue

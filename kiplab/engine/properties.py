@@ -9,7 +9,7 @@ from functools import partial
 import msgspec
 
 from ..protocol.features import Features
-from ..protocol.guards import GUARDS, GuardKind
+from ..protocol.guards import ELR, GUARDS, GuardKind, named
 from ..protocol.ids import CONTROLLER
 from ..protocol.releases import RELEASES, Mode
 
@@ -25,7 +25,7 @@ _DURABLE = (
 
 class Property(msgspec.Struct, frozen=True, kw_only=True):
     """`needs` are the guards under which it is promised; `durable` that it is not promised once
-    every ISR member died without the committed records, or after an unclean election;
+    every member of ISR and ELR died without the committed records, or after an unclean election;
     `needs_controller` that it is promised while somebody is the controller. `mode` is the only one
     that has what it speaks of. `harm` describes a run in which it broke.
     """
@@ -46,7 +46,7 @@ class Property(msgspec.Struct, frozen=True, kw_only=True):
             kips = sorted({GUARDS[g].subject for g in self.needs})
             words.append(f"with {', '.join(kips)}")
         if self.durable:
-            words.append("while one member of the ISR still has the committed records")
+            words.append("while one member of the ISR or ELR still has the committed records")
             words[-1] += ", and without an unclean election"
         if self.needs_controller:
             words.append("while a broker is the controller")
@@ -160,12 +160,16 @@ def is_promised(
     """
     if forged or (excused and promise.durable) or (without_controller and promise.needs_controller):
         return False
+    needs = set(promise.needs)
+    if promise.durable and features.has_elr:
+        # Members of the ELR count only where all of KIP-966 keeps them whole.
+        needs.update(named(f"966.{ELR}"))
     nodes = [CONTROLLER, *(n for n, _ in features.nodes)]
     active = [features.active(n) for n in nodes]
     if features.nodes:
         # A broker that `nodes` does not name runs the common release.
         active.append(msgspec.structs.replace(features, nodes=()).active(CONTROLLER))
-    return all(set(promise.needs) <= a and not a & ALTERNATIVES for a in active)
+    return all(needs <= a and not a & ALTERNATIVES for a in active)
 
 
 _VOIDING = (GuardKind.ALTERNATIVE,)

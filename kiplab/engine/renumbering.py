@@ -197,7 +197,8 @@ def _walker(hint: Any, where: str) -> _Walk | None:
     origin = get_origin(hint)
     if origin is Annotated:
         return None if ids.PLAIN in hint.__metadata__ else _walker(get_args(hint)[0], where)
-    if hint in (*_STAY, bool, str, NoneType) or (isinstance(hint, type) and issubclass(hint, Enum)):
+    plain = (*_STAY, bool, str, NoneType, msgspec.UnsetType)
+    if hint in plain or (isinstance(hint, type) and issubclass(hint, Enum)):
         return None
     if hint is msgspec.Struct:
         # Of a field for any struct only a value shows the class.

@@ -214,10 +214,15 @@ MODE_MOVES: dict[tuple[NodeKind, type], route_kinds.ModeRule] = {
     (Controller, moves.Elect): route_kinds.ask_for_election,
     (Controller, moves.Configure): at(
         CONTROLLER,
-        lambda c, m, w: elections.allow_unclean_elections(
-            c, m.topic, w.features, allowed=m.unclean_leader_election
+        lambda c, m, w: (
+            elections.set_min_insync_replicas(c, m.topic, m.min_insync_replicas, w.features)
+            if m.min_insync_replicas is not None
+            else elections.allow_unclean_elections(
+                c, m.topic, w.features, allowed=m.unclean_leader_election
+            )
         ),
     ),
+    (Controller, moves.UpgradeElr): at(CONTROLLER, by_name(replay.finalize)),
     (Controller, moves.Upgrade): at(
         CONTROLLER, lambda c, _, w: (sessions.carried_over(c, w.features), (), ())
     ),

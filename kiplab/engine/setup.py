@@ -353,9 +353,9 @@ def _log(runs: LogRuns) -> Log:
 
 
 def _committed_end(setup: PartitionSetup) -> ids.Offset:
-    """What every member of the ISR has is committed."""
+    """What every member of ISR and ELR has is committed."""
     logs = dict(setup.logs)
-    ends = [_log(logs.get(m, setup.log)).end for m in setup.isr]
+    ends = [_log(logs.get(m, setup.log)).end for m in (*setup.isr, *setup.elr)]
     return ids.Offset(min(ends, default=0))
 
 
@@ -369,7 +369,8 @@ def _first_observed(
 
 def _committed(state: PartitionRegistration, nodes: tuple[Broker, ...]) -> Log:
     """The leader's log up to its high watermark; of an offline partition, the last member's."""
-    holder = state.leader if state.leader != ids.NO_LEADER else next(iter(state.isr), ids.NO_LEADER)
+    members = [m for m in (state.leader, *state.isr, *state.elr) if m != ids.NO_LEADER]
+    holder = next(iter(members), ids.NO_LEADER)
     node = next((n for n in nodes if n.id == holder), None)
     kept = [r for r in node.durable.replicas if r.partition == state.name] if node else []
     if node is None or not kept:

@@ -180,10 +180,15 @@ def _fail_over(cluster: Cluster, move: moves.FailOver, decide: Decide | None) ->
 
 
 def _upgrade(
-    cluster: Cluster, move: moves.Upgrade | moves.UpgradeMetadata, decide: Decide | None
+    cluster: Cluster,
+    move: moves.Upgrade | moves.UpgradeMetadata | moves.UpgradeElr,
+    decide: Decide | None,
 ) -> Moved:
     features = cluster.features
-    if isinstance(move, moves.UpgradeMetadata):
+    if isinstance(move, moves.UpgradeElr):
+        text = f"eligible.leader.replicas.version is {move.level}"
+        features = feature_rules.with_elr(features, move.level)
+    elif isinstance(move, moves.UpgradeMetadata):
         text = f"the metadata version is {move.metadata_version}"
         features = feature_rules.at_metadata_version(features, move.metadata_version)
     elif move.node is None:
@@ -216,5 +221,6 @@ _OF_NODES: dict[type, Callable[[Cluster, Any, Decide | None], Moved]] = {
     moves.FailOver: _fail_over,
     moves.Upgrade: _upgrade,
     moves.UpgradeMetadata: _upgrade,
+    moves.UpgradeElr: _upgrade,
 }
 """Moves that reach a node, which decides what becomes of it."""

@@ -219,7 +219,7 @@ KEYS: Keys = {
     "guard": values.guard,
     "verdict": values.one_of("safe", "loss", "harm"),
     **dict.fromkeys(("leader", "reads-from"), values.leader),
-    **dict.fromkeys(("isr", "replicas"), values.brokers),
+    **dict.fromkeys(("isr", "replicas", "elr", "last-known"), values.brokers),
     **dict.fromkeys(("leader-epoch", "partition-epoch", "last-epoch", "epoch"), values.number),
     **dict.fromkeys(("start", "end", "high-watermark", "position", "queued"), values.number),
     **dict.fromkeys(("fenced", "shutting-down"), values.yes_no),
@@ -237,7 +237,8 @@ _EPOCHS = ("leader-epoch", "partition-epoch", "recovery")
 _REPLY = ("error", "leader", "isr", *_EPOCHS)
 LINE = ExpectSubject((), _LINE, _line)
 """Without words: what followed from the last line."""
-PARTITION = ExpectSubject((), ("leader", "isr", "replicas", *_EPOCHS), _partition)
+_OF_PARTITION = ("leader", "isr", "replicas", "elr", "last-known", *_EPOCHS)
+PARTITION = ExpectSubject((), _OF_PARTITION, _partition)
 """Its own word is the partition."""
 SUBJECTS = {
     "broker": ExpectSubject((values.broker,), _BROKER, _broker),

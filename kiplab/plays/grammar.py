@@ -59,7 +59,8 @@ def _of_move(form: MoveForm) -> Verb:
 _OF_HEADER: dict[str, Verb] = {
     "title": Verb("title WORDS"),
     "question": Verb("question WORDS"),
-    "kafka": Verb("kafka RELEASE[/METADATA-VERSION]", (values.release,)),
+    # elr=1: the cluster has eligible leader replicas (KIP-966), from 4.0 on.
+    "kafka": Verb("kafka RELEASE[/METADATA-VERSION] [elr=0|1]", (values.release,)),
     "metadata": Verb("metadata METADATA-VERSION", (values.metadata_version,)),
     "off": Verb("off GUARD...", (values.guard,), repeat=values.guard),
     "on": Verb("on GUARD...", (values.guard,), repeat=values.guard),
@@ -129,17 +130,21 @@ VERBS: dict[str, Verb] = {
     # To the leader, unless `to` says to whom; without `before`, everything that is committed.
     **_of_moves("delete-records", "poll", "refresh", "reset"),
     **_of_moves("cut", "heal", "fail-over", "elect"),
-    # A topic's setting, while the controller runs. Up to 3.8 no controller reads it; from 3.9 on it
-    # does when it elects next.
+    # A topic's setting, while the controller runs. Of unclean-leader-election no controller up to
+    # 3.8 reads it; from 3.9 on it does when it elects next.
     **_of_moves("configure"),
     # What the controller does unasked every 300 s of a timed run: `balance-leaders` only if the
     # header says `controller auto-leader-rebalance=yes` (Kafka's default, but not a play's).
     "elect-unclean": Verb("elect-unclean"),
     "balance-leaders": Verb("balance-leaders"),
     "upgrade": Verb(
-        "upgrade NODE|all kafka=RELEASE, or upgrade metadata=METADATA-VERSION",
+        "upgrade NODE|all kafka=RELEASE, or upgrade metadata=METADATA-VERSION, or upgrade elr=0|1",
         (values.upgradable,),
-        {"kafka": values.code_release, "metadata": values.metadata_version},
+        {
+            "kafka": values.code_release,
+            "metadata": values.metadata_version,
+            "elr": values.feature_level,
+        },
         optional_words=1,
     ),
     # Sessions may end at the same moment, after a fail-over for one: `first` says whose does first.
@@ -239,8 +244,10 @@ def _check_whole(statement: Statement, verb: Verb, names: Names) -> None:
     elif statement.verb in ("given", "controller") and not given:
         of = " of the controller" if statement.verb == "controller" else ""
         problem = f"{statement.verb!r} says nothing{of}"
+    elif statement.verb == "configure" and len(given) != 1:
+        problem = f"{statement.text!r} does not say which setting is changed"
     elif statement.verb == "upgrade" and (
-        len(given) != 1 or (statement.words and given == ["metadata"])
+        len(given) != 1 or (statement.words and given != ["kafka"])
     ):
         problem = f"{statement.text!r} does not say what is upgraded to what"
     elif statement.verb == "produce" and {"producer", "to"} <= set(given):

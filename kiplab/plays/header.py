@@ -18,6 +18,7 @@ from .values import Keys, Names
 
 DEFAULT_RELEASE = "3.5"
 KEYS: dict[str, Keys] = {
+    "kafka": {"elr": values.feature_level},
     "controller": {
         "kafka": values.code_release,
         "auto-leader-rebalance": values.yes_no,
@@ -35,7 +36,7 @@ KEYS: dict[str, Keys] = {
         "leader": values.leader,
         **dict.fromkeys(("leader-epoch", "partition-epoch"), values.natural),
         "recovery": values.RECOVERY.read,
-        **dict.fromkeys(("adding", "removing"), values.brokers),
+        **dict.fromkeys(("adding", "removing", "elr", "last-known"), values.brokers),
         "min-insync-replicas": values.count,
         "unclean-leader-election": values.yes_no,
         "log": values.log,
@@ -78,7 +79,9 @@ def consumer_name(statement: Statement) -> str:
 
 
 def features_of(play: Play) -> Features:
-    """The header's feature set. Raises PlayError when the release lacks a metadata version."""
+    """The header's feature set. Raises PlayError when the release lacks a metadata version, or
+    eligible leader replicas.
+    """
     kafka = play.first("kafka")
     features = feature_rules.parse_features(
         kafka.words[0] if kafka else DEFAULT_RELEASE,
@@ -89,12 +92,15 @@ def features_of(play: Play) -> Features:
     nodes += [(ids.CONTROLLER, s.arg("kafka")) for s in _all(play, "controller")]
     features = replace(features, nodes=tuple(sorted((n, r) for n, r in nodes if r)))
     metadata = play.first("metadata")
-    if metadata is None:
-        return features
+    level = (kafka.arg("elr") if kafka else None) or "0"
+    token = "elr=" if metadata is None else metadata.words[0]
     try:
-        return feature_rules.at_metadata_version(features, metadata.words[0])
+        if metadata is not None:
+            features = feature_rules.at_metadata_version(features, metadata.words[0])
+        token = "elr="
+        return feature_rules.with_elr(features, int(level))
     except feature_rules.UnknownFeatureError as problem:
-        raise PlayError(str(problem), token=metadata.words[0]) from None
+        raise PlayError(str(problem), token=token) from None
 
 
 def setup_of(play: Play, features: Features) -> Setup:
@@ -183,13 +189,22 @@ def features_asked_for(
     kafka: str | None,
     off: tuple[str, ...],
     on: tuple[str, ...],
+    elr: int | None = None,
 ) -> Features | None:
-    """The features asked for, None for the play's own."""
+    """The features asked for, None for the play's own.
+
+    A release that is asked for is a new cluster, which has eligible leader replicas from 4.1 on; a
+    play, or a run that was written down, has them where it says so.
+    """
     if kafka is not None:
-        return feature_rules.parse_features(kafka, off=off, on=on)
-    if not off and not on:
+        features = feature_rules.parse_features(kafka)
+        level = feature_rules.default_elr(features) if elr is None else elr
+        return feature_rules.parse_features(kafka, off=off, on=on, elr=level)
+    if not off and not on and elr is None:
         return shared
     features = features_of(play) if shared is None else shared
+    if elr is not None:
+        features = feature_rules.with_elr(features, elr)
     for names, is_on in ((off, False), (on, True)):
         for name in names:
             features = feature_rules.switched(features, name, is_on)

@@ -27,7 +27,7 @@ _BROKER = ValueForm(values.broker, shown="BROKER")
 _NUMBER = ValueForm(values.natural, shown="N")
 FORMS: dict[Any, ValueForm] = {
     **dict.fromkeys((BrokerId, BrokerId | None), _BROKER),
-    **dict.fromkeys((Count, Offset | None), _NUMBER),
+    **dict.fromkeys((Count, Count | None, Offset | None), _NUMBER),
     PartitionName: ValueForm(values.partition, shown="PARTITION"),
     moves.LinkEnd: ValueForm(values.node, node_word, "NODE"),
     moves.TopicName: ValueForm(values.known_topic, shown="TOPIC"),
@@ -36,7 +36,7 @@ FORMS: dict[Any, ValueForm] = {
     moves.Commits: of_words({"commit": True, "abort": False}),
     Loss: of_words(values.LOSSES),
     Reset: of_words({to.value: to for to in (Reset.EARLIEST, Reset.LATEST)}),
-    bool: values.BOOLEAN,
+    **dict.fromkeys((bool, bool | None), values.BOOLEAN),
 }
 """How each type of a move's fields is said."""
 
@@ -210,6 +210,7 @@ _BY_HAND: dict[type, Callable[[Any], Statement]] = {
     moves.ProduceAs: _produce,
     moves.Upgrade: _upgrade,
     moves.UpgradeMetadata: lambda m: Statement("upgrade", (), (("metadata", m.metadata_version),)),
+    moves.UpgradeElr: lambda m: Statement("upgrade", (), (("elr", str(m.level)),)),
     moves.RawRequest: lambda m: raw_statement(m.sender, m.receiver, m.body),
 }
 MOVE_FORMS = {move: form_of(move) for move in get_args(moves.Move) if move not in _BY_HAND}

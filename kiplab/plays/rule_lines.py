@@ -49,7 +49,8 @@ def rules(features: Features, controller: Statement | None = None) -> Iterator[S
 
     `controller` is the play's own line of that verb: what it says besides a release is said again.
     """
-    yield Statement("kafka", (features.release,))
+    elr = (("elr", "1"),) if features.has_elr else ()
+    yield Statement("kafka", (features.release,), elr)
     yield Statement("metadata", (features.metadata_version,))
     for guard, on in features.overrides:
         yield Statement("on" if on else "off", (guard,))

@@ -52,8 +52,9 @@ def judge(play: Play) -> None:
     _at_most(consumers, CONSUMERS_MAX, "consumers")
     log_of = "the log of broker {} for {}"
     _distinct(replicas, lambda s: log_of.format(s.arg("broker"), s.words[0]), "is given twice")
+    has_elr = header.features_of(play).has_elr
     for line, setup in partitions:
-        _partition(line, setup, [b.id for b in setups])
+        _partition(line, setup, [b.id for b in setups], has_elr=has_elr)
     for line, statement in replicas:
         _has_replica(line, statement, replicas_of, "broker")
 
@@ -156,21 +157,34 @@ def _epochs_are_past(brokers: list[HeaderLine], lines: list[HeaderLine]) -> None
             raise _wrong(line, problem, expected, "next-metadata-offset")
 
 
-def _partition(line: int, setup: PartitionSetup, brokers: list[BrokerId]) -> None:
-    for key in ("replicas", "isr", "adding", "removing"):
+def _partition(
+    line: int, setup: PartitionSetup, brokers: list[BrokerId], *, has_elr: bool
+) -> None:
+    for key in ("replicas", "isr", "adding", "removing", "elr"):
         listed = getattr(setup, key)
         if len(set(listed)) < len(listed):
             twice = f"{key}={_ids(listed, ',')} lists a broker twice"
             raise _wrong(line, twice, "once each", f"{key}=")
     if not setup.replicas:
         raise _wrong(line, "a partition without replicas", "replicas=1,2 names them", "replicas=")
-    for key in ("isr", "adding", "removing"):
+    for key in ("isr", "adding", "removing", "elr", "last_known"):
         _within(line, key, getattr(setup, key), setup.replicas, "the replicas are")
     # A replica may be on a broker that is not registered any more; the ISR never is.
     _within(line, "isr", setup.isr, brokers, "the brokers are")
-    if not setup.isr:
-        expected = "in Kafka the last member always stays; isr=1 names it"
+    if not setup.isr and not has_elr:
+        expected = "without eligible leader replicas the last member always stays; isr=1 names it"
         raise _wrong(line, "a partition without an ISR", expected, "isr=")
+    for key in ("elr", "last_known"):
+        if getattr(setup, key) and not has_elr:
+            expected = "`kafka 4.1 elr=1` switches eligible leader replicas on"
+            problem = f"{_word(key)} is said of a cluster without eligible leader replicas"
+            raise _wrong(line, problem, expected, f"{_word(key)}=")
+    both = [b for b in setup.elr if b in setup.isr]
+    if both:
+        expected = "who is in the ISR is no eligible leader replica"
+        raise _wrong(line, f"broker {both[0]} is in isr and elr", expected, "elr=")
+    if len(setup.last_known) > 1:
+        raise _wrong(line, "two last known leaders", "there is one, or none", "last-known=")
     if setup.leader not in (NO_LEADER, *setup.isr):
         expected = f"it is one of {_ids(setup.isr)}, or none"
         raise _wrong(line, f"leader {setup.leader} is not in the ISR", expected, "leader=")
@@ -185,8 +199,12 @@ def _within(
 ) -> None:
     strange = [b for b in brokers if b not in allowed]
     if strange:
-        expected = f"{what} {_ids(allowed)}"
-        raise _wrong(line, f"{key} has broker {strange[0]}", expected, f"{key}=")
+        expected, word = f"{what} {_ids(allowed)}", _word(key)
+        raise _wrong(line, f"{word} has broker {strange[0]}", expected, f"{word}=")
+
+
+def _word(field: str) -> str:
+    return field.replace("_", "-")
 
 
 def _has_replica(

@@ -328,21 +328,28 @@ metadata_version = _known_to(features.check_metadata_version)
 """A metadata version that some release knows."""
 
 
+feature_level = one_of("0", "1")
+"""A level of eligible.leader.replicas.version."""
+
+
 def feature_set(text: str) -> features.Features:
-    """``@3.5``, ``@3.5-903``, ``@3.4/3.3-IV3+903``: a release with guards off and on.
+    """``@3.5``, ``@3.5-903``, ``@3.4/3.3-IV3+903``: a release with guards off and on;
+    ``@4.3+elr``: with eligible leader replicas.
 
     Raises PlayError when it is not written so, or names what does not exist.
     """
-    switch = r"([+-])((?:kafka-)?\d[\w.]*(?:-[a-z][\w-]*)?)"
-    match = re.fullmatch(rf"@((?:[a-z]+-)?[\d.]+(?:/[\d.]+-IV\d+)?)((?:{switch})*)", text)
+    switch = r"([+-])((?:kafka-|pr-)?\d[\w.]*(?:-[a-z][\w-]*)?)"
+    match = re.fullmatch(
+        rf"@((?:[a-z]+-)?[\d.]+(?:/[\d.]+-IV\d+)?)(\+elr)?((?:{switch})*)", text
+    )
     if not match:
         expected = "expected @RELEASE, then +GUARD or -GUARD, as in @3.5-903"
         raise _wrong(text, "names no feature set", expected)
-    switches = re.findall(switch, match[2])
+    switches = re.findall(switch, match[3])
     off = tuple(g for sign, g in switches if sign == "-")
     on = tuple(g for sign, g in switches if sign == "+")
     try:
-        return features.parse_features(match[1], off=off, on=on)
+        return features.parse_features(match[1], off=off, on=on, elr=int(match[2] is not None))
     except features.UnknownFeatureError as problem:
         raise PlayError(str(problem), token=text) from None
 

@@ -177,6 +177,8 @@ def _upgrade(_stage: Stage, statement: Statement) -> moves.Move:
     metadata_version = statement.arg("metadata")
     if metadata_version is not None:
         return moves.UpgradeMetadata(metadata_version)
+    if (level := statement.arg("elr")) is not None:
+        return moves.UpgradeElr(int(level))
     everybody = not statement.words or statement.words[0] == "all"
     node = None if everybody else _node(statement.words[0])
     return moves.Upgrade(node, statement.arg("kafka") or "")

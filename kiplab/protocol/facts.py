@@ -116,6 +116,22 @@ class IsrChanged(AnyFact, frozen=True, tag="isr-changed"):
     partition_epoch: PartitionEpoch
 
 
+class ElrChanged(AnyFact, frozen=True, tag="elr-changed"):
+    """The eligible leader replicas are others (KIP-966)."""
+
+    partition: str
+    before: tuple[BrokerId, ...]
+    after: tuple[BrokerId, ...]
+
+
+class LastKnownLeaderChanged(AnyFact, frozen=True, tag="last-known-leader-changed"):
+    """Another last known leader is noted, or none any more (KIP-966)."""
+
+    partition: str
+    before: tuple[BrokerId, ...]
+    after: tuple[BrokerId, ...]
+
+
 class RecoveryStateChanged(AnyFact, frozen=True, tag="recovery-state-changed"):
     """The committed leader recovery state is another one (KIP-704)."""
 
@@ -125,17 +141,26 @@ class RecoveryStateChanged(AnyFact, frozen=True, tag="recovery-state-changed"):
 
 
 class LeaderElected(AnyFact, frozen=True, tag="leader-elected", kw_only=True):
-    """A record set the leader field; `leader` -1 means that the partition is offline."""
+    """A record set the leader field; `leader` -1 means that the partition is offline.
+
+    `from_elr`: it was an eligible leader replica, and the ISR was empty (KIP-966).
+    """
 
     partition: str
     before: BrokerId
     leader: BrokerId
     leader_epoch: LeaderEpoch
     unclean: bool
+    from_elr: bool = False
 
     @classmethod
     def of(
-        cls, before: PartitionRegistration, after: PartitionRegistration, *, unclean: bool = False
+        cls,
+        before: PartitionRegistration,
+        after: PartitionRegistration,
+        *,
+        unclean: bool = False,
+        from_elr: bool = False,
     ) -> "LeaderElected":
         """That `after` names a leader, or none where there was one."""
         return cls(
@@ -144,6 +169,7 @@ class LeaderElected(AnyFact, frozen=True, tag="leader-elected", kw_only=True):
             leader=after.leader,
             leader_epoch=after.leader_epoch,
             unclean=unclean,
+            from_elr=from_elr,
         )
 
 
@@ -450,5 +476,6 @@ else:
     _WRITTEN = (*vars().values(), *vars(zookeeper_facts).values())
     _CLASSES = (c for c in _WRITTEN if isinstance(c, type) and issubclass(c, AnyFact))
     Fact = reduce(operator.or_, (c for c in _CLASSES if c.__struct_config__.tag))
-Replayed = BrokerChanged | IsrChanged | LeaderElected | RecoveryStateChanged
+_OfElr = ElrChanged | LastKnownLeaderChanged
+Replayed = BrokerChanged | IsrChanged | _OfElr | LeaderElected | RecoveryStateChanged
 """The changes of a metadata record: these come right after its RecordWritten."""

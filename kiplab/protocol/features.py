@@ -3,8 +3,9 @@
 from functools import cache
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
-from .guards import GUARDS, NATIVE, SPECIFIED, Guard, GuardKind, named
+from .guards import ELR, GUARDS, NATIVE, SPECIFIED, Guard, GuardKind, named
 from .ids import CONTROLLER, BrokerId, host_of
 from .releases import (
     METADATA_LEVEL,
@@ -27,13 +28,24 @@ class Features(msgspec.Struct, frozen=True, cache_hash=True):
     """The code of each node. Equal features give equal runs.
 
     `release` is the release of every node that `nodes` does not name. `overrides` are guards
-    switched by hand, the last word on each, sorted by id.
+    switched by hand, the last word on each, sorted by id. `elr` says that
+    eligible.leader.replicas.version is 1 (KIP-966); it is unset for 0, so that what was written
+    down before there was such a feature stays what it was.
     """
 
     release: str
     metadata_version: str
     nodes: tuple[tuple[BrokerId, str], ...] = ()
     overrides: tuple[tuple[str, bool], ...] = ()
+    elr: bool | UnsetType = UNSET
+
+    @property
+    def has_elr(self) -> bool:
+        """Whether the cluster has eligible leader replicas.
+
+        Source: FeatureControlManager.isElrFeatureEnabled (4.3.1).
+        """
+        return self.elr is True
 
     @property
     def mode(self) -> Mode:
@@ -74,17 +86,19 @@ class Features(msgspec.Struct, frozen=True, cache_hash=True):
         return min(version, 14) if ("903.fetch-epoch", False) in self.overrides else version
 
     def label(self) -> str:
-        """As on the command line: ``"3.5"``, ``"3.5/3.4-IV0"``, ``"3.5 -841 +903.…"``."""
+        """As on the command line: ``"3.5"``, ``"3.5/3.4-IV0"``, ``"3.5 -841 +903.…"``,
+        ``"4.3 elr=1"``."""
         release = self.release
         if self.metadata_version != RELEASES[self.release].latest:
             release += f"/{self.metadata_version}"
-        return " ".join([release, *_grouped(self.overrides, self.mode)])
+        elr = [f"{ELR}=1"] if self.has_elr else []
+        return " ".join([release, *elr, *_grouped(self.overrides, self.mode)])
 
 
 def parse_features(
-    kafka: str = "3.5", *, off: tuple[str, ...] = (), on: tuple[str, ...] = ()
+    kafka: str = "3.5", *, off: tuple[str, ...] = (), on: tuple[str, ...] = (), elr: int = 0
 ) -> Features:
-    """Features from ``--kafka``, ``--off`` and ``--on``; `off` is applied before `on`.
+    """Features from ``--kafka``, ``--elr``, ``--off`` and ``--on``; `off` is applied before `on`.
 
     Raises UnknownFeatureError naming what was wrong and what exists.
     """
@@ -92,11 +106,50 @@ def parse_features(
     features = Features(check_release(release), RELEASES[release].latest)
     if metadata_version:
         features = at_metadata_version(features, metadata_version)
+    features = with_elr(features, elr)
     for name in off:
         features = switched(features, name, False)
     for name in on:
         features = switched(features, name, True)
     return fitting(features)
+
+
+_FIRST_ELR, _DEFAULT_ELR = "4.0-IV1", "4.1-IV0"
+"""The metadata versions that eligible.leader.replicas.version 1 needs, and comes with.
+
+Source: EligibleLeaderReplicasVersion.ELRV_1 (4.3.1).
+"""
+
+
+def with_elr(features: Features, level: int) -> Features:
+    """The same features with eligible.leader.replicas.version at `level`, 0 or 1.
+
+    Raises UnknownFeatureError where a node's release or the metadata version is too old.
+    """
+    if level not in (0, 1):
+        raise UnknownFeatureError(f"eligible.leader.replicas.version is 0 or 1, not {level}")
+    if level == 0:
+        return msgspec.structs.replace(features, elr=UNSET)
+    old = [r for r in (features.release, *(r for _, r in features.nodes)) if _is_before_elr(r)]
+    needs = "eligible leader replicas (KIP-966) need Kafka 4.0 or later"
+    if old:
+        raise UnknownFeatureError(f"{needs}, not {old[0]}")
+    if not at_least(features.metadata_version, _FIRST_ELR):
+        version = f"metadata version {_FIRST_ELR} or later, not {features.metadata_version}"
+        raise UnknownFeatureError(f"{needs} and {version}")
+    return msgspec.structs.replace(features, elr=True)
+
+
+def _is_before_elr(release: str) -> bool:
+    return RELEASES[release].mode is Mode.ZOOKEEPER or RELEASES[release].code < (4, 0)
+
+
+def default_elr(features: Features) -> int:
+    """The level of eligible.leader.replicas.version in a new cluster: 1 from 4.1-IV0 on.
+
+    Source: Feature.defaultLevel and EligibleLeaderReplicasVersion.ELRV_1 (4.1.2, 4.3.1).
+    """
+    return int(at_least(features.metadata_version, _DEFAULT_ELR))
 
 
 def fitting(features: Features) -> Features:
@@ -151,6 +204,9 @@ def check_features(features: Features) -> Features:
     for release in (features.release, *(r for _, r in features.nodes)):
         check_release(release)
     at_metadata_version(features, features.metadata_version)
+    if features.elr is False:
+        raise UnknownFeatureError("elr is true, or left out")
+    with_elr(features, int(features.has_elr))
     for _, release in features.nodes:
         if not supports(release, features.metadata_version):
             raise UnknownFeatureError(not_supported(release, features.metadata_version))
@@ -214,7 +270,8 @@ def _suggestion(name: str) -> str:
     subject = name.lower().removeprefix("kip-").split(".")[0]
     near = [g for g in GUARDS if g.startswith(subject + ".")]
     if near:
-        all_of = [f"{subject}.{SPECIFIED}"] if named(f"{subject}.{SPECIFIED}")[1:] else []
+        groups = (f"{subject}.{word}" for word in (SPECIFIED, ELR))
+        all_of = [group for group in groups if named(group)[1:]]
         return f"{subject} has {', '.join([*near, *all_of])}"
     return f"guards begin with one of {', '.join(subjects)}; `kiplab guards` lists them all"
 
@@ -229,6 +286,7 @@ def _active(features: Features, node: BrokerId) -> frozenset[str]:
         # A release that is a KIP as it was written has each of its sentences.
         if (
             (g.kind in NATIVE and g.built_in(release))
+            or (g.kind is GuardKind.FEATURE and features.has_elr and g.built_in(release))
             or (g.kind is GuardKind.AS_SPECIFIED and g.kip == release.specified is not None)
         )
         and (g.metadata_version is None or at_least(features.metadata_version, g.metadata_version))
@@ -249,7 +307,7 @@ def _grouped(overrides: tuple[tuple[str, bool], ...], mode: Mode) -> list[str]:
     words: list[str] = []
     left = dict(overrides)
     for subject in dict.fromkeys(id.split(".")[0] for id in left):
-        for name, fewest in ((subject, 1), (f"{subject}.{SPECIFIED}", 2)):
+        for name, fewest in ((subject, 1), (f"{subject}.{SPECIFIED}", 2), (f"{subject}.{ELR}", 2)):
             ids = _of_mode(named(name), mode)
             for on, sign in ((False, "-"), (True, "+")):
                 if len(ids) >= fewest and all(left.get(id) is on for id in ids):

@@ -28,6 +28,9 @@ class GuardKind(StrEnum):
     AS_SPECIFIED = "as-specified"
     """A rule of a KIP, in its words or as kiplab reads it, that no release has. Never on unless
     asked for, by its full id or, for all of one KIP, by ``704.specified``."""
+    FEATURE = "feature"
+    """A rule that a release has where eligible.leader.replicas.version is 1, which is a feature of
+    the cluster. A bare subject does not mean it; ``966.elr`` means all of that KIP."""
 
 
 NATIVE = (GuardKind.REFUSAL, GuardKind.RULE)
@@ -36,6 +39,10 @@ _ZOOKEEPER = "zookeeper"
 """The beginning of the id of a guard that is older than KIPs."""
 SPECIFIED = "specified"
 """``704.specified``: everything that KIP-704 wants and no release does."""
+ELR = "elr"
+"""``966.elr``: everything that the feature eligible leader replicas switches on."""
+_GROUPS = {SPECIFIED: GuardKind.AS_SPECIFIED, ELR: GuardKind.FEATURE}
+"""The words after a subject's dot that mean all its guards of one kind."""
 
 
 class Built(msgspec.Struct, frozen=True):
@@ -109,6 +116,8 @@ class Guard(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def requires(self) -> str | None:
         """In words, or None."""
+        if self.kind is GuardKind.FEATURE:
+            return "eligible.leader.replicas.version 1"
         if self.metadata_version:
             return f"metadata version {self.metadata_version}"
         if self.alter_partition_version:
@@ -168,16 +177,20 @@ def named(name: str) -> tuple[str, ...]:
 
     A full id means itself. A bare subject (``903``, ``kip-903``, ``kafka-15021``) means its
     refusals and rules, never its alternatives; ``704.specified`` means what that KIP wants and no
-    release does.
+    release does, ``966.elr`` the rules of the feature. A subject that has nothing but rules of a
+    feature means these.
     """
     wanted = name.lower().removeprefix("kip-")
     if wanted in GUARDS:
         return (wanted,)
     subject, dot, word = wanted.partition(".")
-    if dot and word != SPECIFIED:
+    if dot and word not in _GROUPS:
         return ()
-    kinds = (GuardKind.AS_SPECIFIED,) if dot else NATIVE
-    return tuple(g.id for g in GUARDS.values() if g.id.split(".")[0] == subject and g.kind in kinds)
+    of_subject = [g for g in GUARDS.values() if g.id.split(".")[0] == subject]
+    kinds = (_GROUPS[word],) if dot else NATIVE
+    if all(g.kind is GuardKind.FEATURE for g in of_subject):
+        kinds = (GuardKind.FEATURE,)
+    return tuple(g.id for g in of_subject if g.kind in kinds)
 
 
 def releases_in(mode: Mode, guard: Guard) -> str:

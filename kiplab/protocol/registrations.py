@@ -30,7 +30,8 @@ class Registration(msgspec.Struct, frozen=True, cache_hash=True):
 class PartitionRegistration(msgspec.Struct, frozen=True, cache_hash=True):
     """A partition as the metadata log has it. Lists are ordered; ``replicas[0]`` is preferred.
 
-    The last two are its topic's min.insync.replicas and unclean.leader.election.enable.
+    The two settings are its topic's. The last two are KIP-966's: the eligible leader replicas,
+    sorted, and the last known leader, one id at most (LastKnownElr in the records).
     """
 
     name: ids.PartitionName
@@ -44,6 +45,8 @@ class PartitionRegistration(msgspec.Struct, frozen=True, cache_hash=True):
     removing: tuple[ids.BrokerId, ...] = ()
     min_insync_replicas: ids.Count = 1
     unclean_leader_election: bool = False
+    elr: tuple[ids.BrokerId, ...] = ()
+    last_known: tuple[ids.BrokerId, ...] = ()
 
 
 def topic_of(partition_name: str) -> str:

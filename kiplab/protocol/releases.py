@@ -1,7 +1,7 @@
 """The versions that each release speaks: one entry a release, and the only place for them.
 
-From 4.0 on a release is meant with eligible leader replicas (KIP-966) off: a feature of its own,
-which new clusters have from 4.1 on unless they are formatted without it.
+Eligible leader replicas (KIP-966), from 4.0 on, are a feature of the cluster and of no release:
+`features.Features.elr`.
 
 Two switches decide Kafka's behaviour: the *release* of each node's code, and the cluster's
 finalized *metadata version*. They are kept apart everywhere. Plays, tokens and JSON write a release

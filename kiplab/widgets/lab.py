@@ -65,6 +65,7 @@ class Lab:
         kafka: str | None = None,
         on: str | tuple[str, ...] = (),
         off: str | tuple[str, ...] = (),
+        elr: int | None = None,
         after: still_fallback.Lock | None = None,
         controls: str = CONTROLS[-1],
         logs: bool = False,
@@ -75,7 +76,7 @@ class Lab:
             raise ValueError(f"there are no controls {controls!r}; there are {', '.join(CONTROLS)}")
         play_found, shared = (play, None) if isinstance(play, Play) else find(play)
         off, on = ((names,) if isinstance(names, str) else tuple(names) for names in (off, on))
-        features = features_asked_for(play_found, shared, kafka, off, on)
+        features = features_asked_for(play_found, shared, kafka, off, on, elr)
         tree = trees.plant(playbacks.open_playback(play_found, features))
         self._root = column([words(note(still_fallback.WAIT))], width="100%")
         self.box = Surface(self._root, pictures=True)

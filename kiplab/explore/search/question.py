@@ -44,6 +44,7 @@ def situation(
     kafka: str | None = None,
     on: str | tuple[str, ...] = (),
     off: str | tuple[str, ...] = (),
+    elr: int | None = None,
 ) -> tuple[Play, Features]:
     """A play by name, file or token, and the rules that it runs under here; as in `kiplab.run`.
 
@@ -51,7 +52,7 @@ def situation(
     """
     play_found, shared_with = (play, None) if isinstance(play, Play) else find(play)
     off, on = ((names,) if isinstance(names, str) else tuple(names) for names in (off, on))
-    features = features_asked_for(play_found, shared_with, kafka, off, on)
+    features = features_asked_for(play_found, shared_with, kafka, off, on, elr)
     return play_found, features_of(play_found) if features is None else features
 
 

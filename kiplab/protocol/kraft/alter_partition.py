@@ -36,7 +36,7 @@ from ..registrations import (
     registration,
     topic_of,
 )
-from .controller_state import Controller, is_active, stale_sender
+from .controller_state import Controller, effective_min_isr, is_active, stale_sender
 from .fencing import resign
 from .partition_change import Code, Targets, build, ordinary
 from .records import PartitionChangeRecord
@@ -172,7 +172,11 @@ def _accept(
     case: _Case, features: Features
 ) -> tuple[PartitionChangeRecord | None, AlterPartitionResult, Refused | None]:
     code = Code.of(features)
-    targets = Targets(isr=case.item.members, recovery=LeaderRecoveryState(case.recovery))
+    targets = Targets(
+        isr=case.item.members,
+        recovery=LeaderRecoveryState(case.recovery),
+        min_isr=effective_min_isr(case.controller, case.held),
+    )
     acceptable = partial(is_active, case.controller, code.active)
     record = build(case.held, targets, acceptable, code, ordinary(case.held, code))
     after = case.held if record is None else merge(case.held, record)

@@ -30,11 +30,15 @@ HEARTBEAT_MS = 2_000
 def start(broker: broker_state.Broker, now_ms: int | None) -> broker_parts.BrokerEffect:
     """A new process: a new incarnation, nothing in memory, and a wish to be registered.
 
-    Source: BrokerServer.startup, BrokerLifecycleManager.start and LogLoader.load (3.5.0).
+    Source: BrokerServer.startup, BrokerLifecycleManager.start and LogLoader.load (3.5.0);
+    LogManager.readBrokerEpochFromCleanShutdownFiles (4.3.1), before the file is deleted.
     """
-    born = broker_state.Volatile(timers=broker_state.first_timers(now_ms))
+    previous = broker.durable.clean_epoch
+    born = broker_state.Volatile(timers=broker_state.first_timers(now_ms), previous_epoch=previous)
     next_incarnation = Incarnation(broker.incarnation + 1)
     broker = replace(disk.load(broker), incarnation=next_incarnation, process=born)
+    if previous != NO_BROKER_EPOCH:
+        broker = replace(broker, durable=replace(broker.durable, clean_epoch=NO_BROKER_EPOCH))
     broker = _beating(broker, now_ms, HEARTBEAT_MS)
     fact = LifecycleChanged(broker.id, broker_state.Lifecycle.STARTING)
     return broker, register(broker)[1], (fact,)
@@ -46,7 +50,11 @@ def register(broker: broker_state.Broker) -> broker_parts.BrokerEffect:
     Source: BrokerLifecycleManager.sendBrokerRegistration (3.5.0, 3.9.0-rc3); KIP-631, Broker
     Registration.
     """
-    request = messages.BrokerRegistrationRequest(broker=broker.id, incarnation=broker.incarnation)
+    request = messages.BrokerRegistrationRequest(
+        broker=broker.id,
+        incarnation=broker.incarnation,
+        previous_epoch=broker_parts.process_of(broker).previous_epoch,
+    )
     return broker, (messages.Send(CONTROLLER, request),), ()
 
 
@@ -63,7 +71,9 @@ def registered(
     if response.error is not KafkaError.NONE:
         return broker, (), ()
     fact = Registered(broker.id, response.broker_epoch)
-    broker = broker_parts.with_process(broker, epoch=response.broker_epoch)
+    # A process with an epoch asks for none: what it knew of the last one has served.
+    known = {"epoch": response.broker_epoch, "previous_epoch": NO_BROKER_EPOCH}
+    broker = broker_parts.with_process(broker, **known)
     if broker_parts.process_of(broker).published:
         # The answer to a registration sent twice: the process is further already.
         return broker, (), (fact,)
@@ -93,7 +103,20 @@ def metadata_arrived(
     epochs = {p.name: p.partition_epoch for p in replicated}
     changed = [p for p in update.partitions if epochs.get(p.name) != p.partition_epoch]
     broker, facts = _apply(broker, changed, features, now_ms)
-    return broker, (), facts
+    return _configured(broker, update), (), facts
+
+
+def _configured(broker: broker_state.Broker, update: messages.MetadataUpdate) -> broker_state.Broker:
+    """The settings of topics reach the logs after the partitions have changed.
+
+    Source: BrokerMetadataPublisher.onMetadataUpdate (4.3.1).
+    """
+    for state in update.partitions:
+        replica = broker_state.replica_of(broker, state.name)
+        if replica is not None and replica.min_insync_replicas != state.min_insync_replicas:
+            changed = replace(replica, min_insync_replicas=state.min_insync_replicas)
+            broker = broker_parts.with_replica(broker, changed)
+    return broker
 
 
 def _publish_first(
@@ -163,7 +186,9 @@ def _beating(
 
 
 def heartbeat_answered(
-    broker: broker_state.Broker, response: messages.BrokerHeartbeatResponse
+    broker: broker_state.Broker,
+    response: messages.BrokerHeartbeatResponse,
+    features: Features,
 ) -> broker_parts.BrokerEffect:
     """Errors are retried; the broker neither re-registers nor fences itself.
 
@@ -173,7 +198,7 @@ def heartbeat_answered(
     if response.error is not KafkaError.NONE:
         return broker, (), ()
     if response.should_shut_down:
-        return disk.stop_cleanly(broker)
+        return disk.stop_cleanly(broker, notes_epoch=features.has_elr)
     if not response.is_fenced and process.lifecycle is broker_state.Lifecycle.RECOVERY:
         running = broker_state.Lifecycle.RUNNING
         fact = LifecycleChanged(broker.id, running)
@@ -189,7 +214,9 @@ def finish_recovery(broker: broker_state.Broker, now_ms: int | None) -> broker_p
     return _beating(broker_parts.with_process(broker, ready_to_unfence=True), now_ms), (), ()
 
 
-def begin_shutdown(broker: broker_state.Broker, now_ms: int | None) -> broker_parts.BrokerEffect:
+def begin_shutdown(
+    broker: broker_state.Broker, features: Features, now_ms: int | None
+) -> broker_parts.BrokerEffect:
     """Controlled shutdown: the next heartbeat, due at once, asks for the broker to be let go.
 
     Outside RUNNING it stops without asking.
@@ -197,7 +224,7 @@ def begin_shutdown(broker: broker_state.Broker, now_ms: int | None) -> broker_pa
     Source: BrokerLifecycleManager.beginControlledShutdown (3.5.0).
     """
     if broker_parts.process_of(broker).lifecycle is not broker_state.Lifecycle.RUNNING:
-        return disk.stop_cleanly(broker)
+        return disk.stop_cleanly(broker, notes_epoch=features.has_elr)
     leaving = broker_state.Lifecycle.PENDING_CONTROLLED_SHUTDOWN
     fact = LifecycleChanged(broker.id, leaving)
     return _beating(broker_parts.with_process(broker, lifecycle=leaving), now_ms), (), (fact,)

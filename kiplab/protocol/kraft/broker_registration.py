@@ -5,9 +5,11 @@ made: whether another incarnation still has a live session. If so the new proces
 controller stays the same object. Otherwise one record replaces the registration: a new broker epoch
 (the record's own offset), fenced. If the very same process registers again, it keeps its flags from
 3.7 on and its epoch from 3.9 on. The session of a new incarnation begins anew. The output is the
-record, the new metadata for every broker, and the answer with the epoch. Partitions do not change
-(except by an alternative that KIP-903 rejected): an ISR lost its stopped member when that was
-fenced, and the last member is still in it.
+record, the new metadata for every broker, and the answer with the epoch. Up to 3.9 partitions do
+not change (except by an alternative that KIP-903 rejected): an ISR lost its stopped member when
+that was fenced, and the last member is still in it. From 4.0 on the old incarnation leaves first as
+if it had been fenced; with eligible leader replicas (KIP-966) it leaves these as well, unless the
+new process names the broker epoch with which the old one stopped in order.
 
 An operator unregisters a broker by its id. An unknown broker is an error. Any other leaves every
 ISR as if it were fenced, the last member stays, and its registration is removed, whether it runs or
@@ -27,7 +29,7 @@ from ..ids import CLIENT, CONTROLLER, UNKNOWN_METADATA_OFFSET, BrokerEpoch, Meta
 from ..registrations import Registration, registration
 from ..releases import CodeVersion
 from .controller_state import Controller, HeartbeatState, heartbeat, last_known_offset
-from .fencing import removal_records
+from .fencing import changes, removal_records, unclean_removal_records
 from .records import PartitionChangeRecord, Record, RegisterBrokerRecord, UnregisterBrokerRecord
 from .replay import ControllerEffect, commit
 from .sessions import has_contacts, has_valid_session, is_in_contact, with_heartbeat
@@ -155,12 +157,17 @@ def _clean_up(
     incarnation is let in, and the old one leaves as if it had been fenced. The epoch was minted
     before these records, so that it is not the offset of the registration.
 
-    Source: ReplicationControlManager.handleBrokerShutdown without eligible leader replicas
-    (4.0.2).
+    Source: ClusterControlManager.registerBroker and
+    ReplicationControlManager.handleBrokerShutdown (4.0.2, 4.3.1).
     """
-    same = existing is None or existing.incarnation == request.incarnation
+    same = existing is not None and existing.incarnation == request.incarnation
     if features.code_of(CONTROLLER) < (4, 0) or same:
         return ()
+    # KIP-966, Unclean shutdown: a process that stops in order writes its broker epoch down, and the
+    # next one sends it. Any other epoch, or none, means that records may be lost.
+    stopped_in_order = existing is not None and request.previous_epoch == existing.epoch
+    if "966.elr-unclean-shutdown" in features.active(CONTROLLER) and not stopped_in_order:
+        return unclean_removal_records(controller, request.broker, features)
     return removal_records(controller, request.broker, features)
 
 
@@ -193,7 +200,7 @@ def unregister_broker(
     """Forget a broker, and what the controller remembers of it.
 
     Source: ReplicationControlManager.unregisterBroker and handleBrokerUnregistered (3.2.0 to
-    3.9.0-rc3).
+    3.9.0-rc3, 4.3.1).
     """
     registered = registration(controller.registrations, request.broker)
     if registered is None:
@@ -202,8 +209,10 @@ def unregister_broker(
         refused = Refused(CONTROLLER, "unregister-broker", error, None, compared)
         reply = messages.UnregisterBrokerResponse(error=error)
         return controller, (messages.Send(CLIENT, reply),), (refused,)
+    in_elr = [p for p in controller.partitions if registered.broker in p.elr]
     records: list[Record] = [
         *removal_records(controller, registered.broker, features),
+        *changes(controller, in_elr, features, removed=registered.broker),
         UnregisterBrokerRecord(registered.broker, registered.epoch),
     ]
     controller, sends, facts = commit(controller, records, features)

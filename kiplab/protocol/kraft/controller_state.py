@@ -12,7 +12,7 @@ from .. import ids
 from ..errors import KafkaError
 from ..facts import Refused, compare
 from ..messages import KINDS, AlterPartitionRequest, BrokerHeartbeatRequest
-from ..registrations import PartitionRegistration, Registration, registration
+from ..registrations import PartitionRegistration, Registration, partition, registration, topic_of
 
 
 class HeartbeatState(msgspec.Struct, frozen=True, cache_hash=True):
@@ -126,6 +126,16 @@ def is_active(controller: Controller, active: frozenset[str], broker: ids.Broker
     # KIP-841, Proposed Changes, its two invariants: a broker that is shutting down may be in no ISR
     # and may not lead, as a fenced one. Version 6 of the page, a draft, spoke of the ISR alone.
     return not (registered.in_controlled_shutdown and "841.active-leader" in active)
+
+
+def effective_min_isr(controller: Controller, state: PartitionRegistration) -> ids.Count:
+    """The min.insync.replicas by which the controller judges a partition: at most the number of
+    replicas of its topic's partition 0.
+
+    Source: ReplicationControlManager.getTopicEffectiveMinIsr (4.0.2, 4.3.1).
+    """
+    first = partition(controller.partitions, f"{topic_of(state.name)}-0") or state
+    return min(state.min_insync_replicas, len(first.replicas))
 
 
 def stale_sender(

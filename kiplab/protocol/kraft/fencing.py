@@ -3,7 +3,8 @@
 The input is a broker whose state changes: by a heartbeat (`heartbeats.py`), because its session has
 expired, or because a new controller took over. A broker that is fenced or shuts down leaves every
 ISR that it is in, in the order of the partitions. If it led, another member of the ISR is elected;
-the last member stays, without a leader. The record about the broker comes last when it is fenced,
+the last member stays, without a leader (with eligible leader replicas it leaves too, and is one of
+them). The record about the broker comes last when it is fenced,
 first when it is unfenced (then every partition without a leader is checked again) or shuts down.
 The output is records, for the caller to commit or committed here, and then the new metadata. Other
 partitions get no record and keep their epochs. So a broker outside the ISR can be fenced without a
@@ -23,6 +24,7 @@ from .controller_state import (
     Controller,
     ControllerTimers,
     HeartbeatState,
+    effective_min_isr,
     heartbeat,
     is_active,
     last_known_offset,
@@ -55,7 +57,7 @@ def unfencing_records(
     broker, at = registration.broker, features.metadata_version
     unfence = fence_record(broker, registration.epoch, at, fence=False)
     leaderless = [p for p in controller.partitions if p.leader == NO_LEADER]
-    return [unfence, *_changes(controller, leaderless, features, added=broker)]
+    return [unfence, *changes(controller, leaderless, features, added=broker)]
 
 
 def shutdown_records(
@@ -84,26 +86,47 @@ def removal_records(
     A notable exception to the proposal.
     """
     with_it = [p for p in controller.partitions if broker in p.isr]
-    return _changes(controller, with_it, features, removed=broker)
+    return changes(controller, with_it, features, removed=broker)
 
 
-def _changes(
+def unclean_removal_records(
+    controller: Controller, broker: BrokerId, features: Features
+) -> list[PartitionChangeRecord]:
+    """Remove a broker that did not stop in order from every ISR, and then from every ELR.
+
+    Source: ReplicationControlManager.handleBrokerShutdown (4.0.2, 4.3.1).
+    """
+    in_isr = [p for p in controller.partitions if broker in p.isr]
+    in_elr = [p for p in controller.partitions if broker in p.elr]
+    return changes(controller, [*in_isr, *in_elr], features, unclean_shutdown=broker)
+
+
+def changes(
     controller: Controller,
     partitions: Iterable[PartitionRegistration],
     features: Features,
     *,
     removed: BrokerId | None = None,
     added: BrokerId | None = None,
+    unclean_shutdown: BrokerId | None = None,
 ) -> list[PartitionChangeRecord]:
-    """generateLeaderAndIsrUpdates: take a broker out, or let one in, wherever that matters."""
-    code = Code.of(features)
+    """Take a broker out, or let one in, wherever that matters.
+
+    Source: ReplicationControlManager.generateLeaderAndIsrUpdates (3.5.0, 4.3.1).
+    """
+    code, gone = Code.of(features), (removed, unclean_shutdown)
 
     def acceptable(broker: BrokerId) -> bool:
-        return broker != removed and (broker == added or is_active(controller, code.active, broker))
+        may_lead = broker == added or is_active(controller, code.active, broker)
+        return broker not in gone and may_lead
 
     records: list[PartitionChangeRecord] = []
     for p in partitions:
-        targets = Targets(isr=tuple(member for member in p.isr if member != removed))
+        targets = Targets(
+            isr=tuple(member for member in p.isr if member not in gone),
+            min_isr=effective_min_isr(controller, p),
+            unclean_shutdown=unclean_shutdown,
+        )
         record = build(p, targets, acceptable, code, ordinary(p, code))
         records += [record] if record is not None else []
     return records

@@ -1,9 +1,12 @@
 """PartitionChangeBuilder: the leader, the ISR and the bumped epochs, in Kafka's order.
 
 The input is a partition as in the metadata log, its target, and the replicas that may lead. First a
-reassignment is completed if the wanted ISR completes it. Then a leader is elected: the sitting one
-if it can stay, else the first replica that is in the wanted ISR and may lead, else (unclean) the
-first that may lead, alone in the ISR and RECOVERING, else none. Then it is decided whether the
+reassignment is completed if the wanted ISR completes it. Then it is found who is an eligible leader
+replica (KIP-966), where the cluster has them: who leaves an ISR that is smaller than
+min.insync.replicas. Then a leader is elected: the sitting one if it can stay, else the first
+replica that is in the wanted ISR and may lead (of an empty one, the first eligible leader replica),
+else the last known leader, and else (unclean) the first that may lead; these two are alone in the
+ISR and RECOVERING. Else there is none. Then it is decided whether the
 leader epoch must rise although the leader stays. The output is one record with the fields that
 differ, or None when none does: then no epoch rises. The controller does not change here, and the
 record holds no epochs: `replay.merge` raises them.
@@ -13,10 +16,10 @@ from collections.abc import Callable
 from enum import StrEnum
 
 import msgspec
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from ..features import Features
-from ..ids import CONTROLLER, NO_LEADER, BrokerId
+from ..ids import CONTROLLER, NO_LEADER, BrokerId, Count
 from ..registrations import LeaderRecoveryState, PartitionRegistration
 from ..releases import CodeVersion, at_least
 from .records import PartitionChangeRecord
@@ -34,27 +37,37 @@ class Election(StrEnum):
 
 
 class Targets(msgspec.Struct, frozen=True):
-    """The target of the partition; None means "as it is"."""
+    """The target of the partition; None means "as it is".
+
+    `min_isr` is the effective min.insync.replicas, and `unclean_shutdown` the broker whose process
+    was found not to have stopped in order. Both matter with eligible leader replicas only.
+    """
 
     isr: tuple[BrokerId, ...] | None = None
     replicas: tuple[BrokerId, ...] | None = None
     adding: tuple[BrokerId, ...] | None = None
     removing: tuple[BrokerId, ...] | None = None
     recovery: LeaderRecoveryState | None = None
+    min_isr: Count = 1
+    unclean_shutdown: BrokerId | None = None
 
 
 class Code(msgspec.Struct, frozen=True):
-    """The code that builds the record: its version, metadata version, guards of the controller."""
+    """The code that builds the record: its version, metadata version, guards of the controller, and
+    whether the cluster has eligible leader replicas.
+    """
 
     version: CodeVersion
     metadata_version: str
     active: frozenset[str]
+    has_elr: bool = False
 
     @classmethod
     def of(cls, features: Features) -> "Code":
         """Of the controller."""
         active = features.active(CONTROLLER)
-        return cls(features.code_of(CONTROLLER), features.metadata_version, active)
+        code = features.code_of(CONTROLLER)
+        return cls(code, features.metadata_version, active, features.has_elr)
 
     @property
     def shrink_bumps_leader_epoch(self) -> bool:
@@ -63,6 +76,13 @@ class Code(msgspec.Struct, frozen=True):
         # that may not join (its other half, high_watermark.py; so the metadata version), the bump,
         # which made every follower start anew, has nothing left to do.
         return "kafka-15021.shrink-keeps-epoch" not in self.active
+
+    @property
+    def elects_from_elr(self) -> bool:
+        """Without the feature, too: what a cluster that had it once has left in the ELR."""
+        # KIP-966, Leader election: an ELR member has every committed record, so that electing one
+        # is clean. PartitionChangeBuilder.isValidNewLeader (4.3.1) asks for no feature.
+        return "966.elr-election" in self.active or not self.has_elr
 
     @property
     def compares_the_target(self) -> bool:
@@ -79,19 +99,30 @@ def build(
 ) -> PartitionChangeRecord | None:
     """The record that brings `partition` to `targets`, or None when there is nothing to write.
 
-    Source: PartitionChangeBuilder.build (3.5.0, and 3.8.0 for the later bump rule); KIP-704,
-    Proposed Changes.
+    Source: PartitionChangeBuilder.build (3.5.0, 3.8.0 for the later bump rule, 4.0.2 and 4.3.1 for
+    eligible leader replicas); KIP-704, Proposed Changes.
     """
-    wanted = {name: value for name, value in asdict(targets).items() if value is not None}
+    wanted = {name: value for name in _WANTED if (value := getattr(targets, name)) is not None}
     goal = _completed(replace(partition, **wanted), code)
-    clean = not _only_uncleanly(partition, code)
-    leader, unclean = elect(partition, goal.isr, goal.replicas, acceptable, election, clean=clean)
+    goal = replace(goal, elr=_eligible(partition, goal.isr, targets, code))
+    leader, unclean = elect(
+        *(partition, goal.isr, goal.replicas, acceptable, election),
+        clean=not _only_uncleanly(partition, code),
+        elr=goal.elr if code.elects_from_elr else (),
+        last_leader=_last_leader(partition, goal, acceptable, code),
+    )
     new_leader = None if leader == partition.leader else leader
     unclean = unclean and new_leader is not None
+    if new_leader in goal.elr:
+        goal = replace(goal, isr=(leader,), elr=tuple(r for r in goal.elr if r != leader))
     # An empty target leaves the ISR alone: this is why the last member stays in it.
-    isr = _differs(goal.isr, partition.isr) if goal.isr else None
+    # KIP-966, ELR invariants: the ISR may be empty, because the ELR remembers who had everything.
+    may_be_empty = "966.elr-empty-isr" in code.active
+    isr = _differs(goal.isr, partition.isr) if goal.isr or may_be_empty else None
     if unclean:
         isr = (leader,)
+    # An unclean election may lose what these have; and without the feature no change keeps them.
+    kept = () if unclean or "966.elr-members" not in code.active else goal.elr
     if new_leader is None and _bumps(partition, goal, isr, code):
         new_leader = partition.leader
     record = PartitionChangeRecord(
@@ -102,8 +133,73 @@ def build(
         removing=_differs(goal.removing, partition.removing),
         adding=_differs(goal.adding, partition.adding),
         recovery=_recovery(partition, goal, new_leader, unclean, code),
+        elr=_differs(kept, partition.elr),
     )
+    record = replace(record, last_known=_last_known(partition, record, code))
     return None if _is_nothing(record, code) else record
+
+
+_WANTED = ("isr", "replicas", "adding", "removing", "recovery")
+"""Fields of Targets that a partition has, too."""
+
+
+def _eligible(
+    partition: PartitionRegistration, isr: tuple[BrokerId, ...], targets: Targets, code: Code
+) -> tuple[BrokerId, ...]:
+    """Who may be elected when the ISR is empty.
+
+    Source: PartitionChangeBuilder.maybePopulateTargetElr (4.0.2, 4.3.1).
+    """
+    # KIP-966, ELR invariants: the high watermark does not move while the ISR is below
+    # min.insync.replicas, so whoever leaves it then has every committed record. Who leaves an ISR
+    # that stays large enough has not for long.
+    if "966.elr-members" not in code.active:
+        return partition.elr
+    if len(isr) >= targets.min_isr:
+        return ()
+    # KIP-966, Unclean shutdown: a process that did not stop in order may have lost records.
+    return tuple(sorted({*partition.elr, *partition.isr} - {*isr, targets.unclean_shutdown}))
+
+
+def _last_leader(
+    partition: PartitionRegistration, goal: PartitionRegistration, acceptable: Acceptable, code: Code
+) -> BrokerId | None:
+    """The last known leader, if it may be elected without being in ISR or ELR.
+
+    Source: PartitionChangeBuilder.canElectLastKnownLeader (4.0.2, 4.3.1).
+    """
+    # KIP-966, Unclean recovery, Balanced: when both lists are empty the leader of before has most
+    # of the records, if any replica has. The KIP leaves the recovery to part 2; this was built.
+    may_lead = "966.elr-last-known-leader" in code.active and not goal.isr and not goal.elr
+    if not may_lead or len(partition.last_known) != 1:
+        return None
+    (leader,) = partition.last_known
+    # KAFKA-19522, "avoid electing fenced lastKnownLeader".
+    if "kafka-19522.live-last-leader" in code.active and not acceptable(leader):
+        return None
+    return leader
+
+
+def _last_known(
+    partition: PartitionRegistration, record: PartitionChangeRecord, code: Code
+) -> tuple[BrokerId, ...] | None:
+    """What becomes of the last known leader: noted when there is no leader, forgotten with one.
+
+    Source: PartitionChangeBuilder.maybeUpdateLastKnownLeader (4.0.2, 4.1.0, 4.1.2, 4.3.1).
+    """
+    if "966.elr-last-known-leader" not in code.active:
+        return None
+    # Pull request 20629: what was noted when the ISR became empty could be that there is no leader.
+    if "pr-20629.last-known-by-leader" in code.active:
+        notes = record.leader == NO_LEADER and not partition.last_known
+        forgets = record.leader is not None and record.leader >= 0
+    else:
+        notes = record.isr == () and partition.last_known != (partition.leader,)
+        leads_on = partition.leader != NO_LEADER and record.leader != NO_LEADER
+        forgets = leads_on or (record.leader is not None and record.leader >= 0)
+    if notes:
+        return (partition.leader,)
+    return () if forgets and partition.last_known else None
 
 
 def ordinary(partition: PartitionRegistration, code: Code) -> Election:
@@ -125,16 +221,20 @@ def elect(
     election: Election,
     *,
     clean: bool = True,
+    elr: tuple[BrokerId, ...] = (),
+    last_leader: BrokerId | None = None,
 ) -> tuple[BrokerId, bool]:
     """(leader, unclean): the leader that `election` chooses, NO_LEADER when no replica is eligible.
     Without `clean` only the sitting leader comes from the ISR as of right: any other leader was
-    elected uncleanly, members of the ISR first.
+    elected uncleanly, members of the ISR first. Of an empty ISR a member of `elr` is elected.
 
-    Source: PartitionChangeBuilder.electLeader, electPreferredLeader and electAnyLeader (3.5.0).
+    Source: PartitionChangeBuilder.electLeader, electPreferredLeader and electAnyLeader (3.5.0,
+    4.3.1).
     """
+    eligible = isr or elr
 
     def valid(replica: BrokerId) -> bool:
-        return replica in isr and acceptable(replica)
+        return replica in eligible and acceptable(replica)
 
     sitting = partition.leader
     if election is Election.PREFERRED and clean and valid(replicas[0]):
@@ -145,6 +245,8 @@ def elect(
         for replica in replicas:
             if valid(replica):
                 return replica, not clean
+    if last_leader is not None:
+        return last_leader, True
     if election is Election.UNCLEAN:
         for replica in replicas:
             if acceptable(replica):
@@ -236,6 +338,7 @@ def _forgotten(new_leader: BrokerId | None, code: Code) -> LeaderRecoveryState |
 
 def _is_nothing(record: PartitionChangeRecord, code: Code) -> bool:
     fields = [record.isr, record.leader, record.replicas, record.removing, record.adding]
+    fields += [record.elr, record.last_known]
     if code.version >= (3, 3):
         # Up to 3.2 a record that only changes the recovery state counted as nothing.
         fields.append(None if record.recovery is None else (BrokerId(record.recovery),))

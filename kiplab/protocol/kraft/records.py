@@ -77,9 +77,19 @@ class PartitionChangeRecord(MetadataRecord, frozen=True, tag=True, kw_only=True)
     removing: tuple[BrokerId, ...] | None = None
     adding: tuple[BrokerId, ...] | None = None
     recovery: LeaderRecoveryState | None = None
+    elr: tuple[BrokerId, ...] | None = None
+    """EligibleLeaderReplicas"""
+    last_known: tuple[BrokerId, ...] | None = None
+    """LastKnownElr"""
 
     def version(self, at: MetadataVersion) -> int:
         return at.partition_change_record
+
+
+class ClearElrRecord(MetadataRecord, frozen=True, tag=True):
+    """Clears both lists of KIP-966 in every partition of a topic; the topic "" is all topics."""
+
+    topic: str
 
 
 class ConfigRecord(MetadataRecord, frozen=True, tag=True):
@@ -92,7 +102,7 @@ class ConfigRecord(MetadataRecord, frozen=True, tag=True):
 
 ChangeOfBroker = FenceBrokerRecord | UnfenceBrokerRecord | BrokerRegistrationChangeRecord
 RecordOfBroker = RegisterBrokerRecord | UnregisterBrokerRecord | ChangeOfBroker
-Record = RecordOfBroker | PartitionChangeRecord | ConfigRecord
+Record = RecordOfBroker | PartitionChangeRecord | ClearElrRecord | ConfigRecord
 
 
 def fence_record(

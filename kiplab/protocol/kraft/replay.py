@@ -18,8 +18,10 @@ from .. import ids
 from ..facts import (
     BrokerChange,
     BrokerChanged,
+    ElrChanged,
     Fact,
     IsrChanged,
+    LastKnownLeaderChanged,
     LeaderElected,
     RecordWritten,
     RecoveryStateChanged,
@@ -39,6 +41,7 @@ from ..releases import METADATA_VERSIONS
 from .controller_state import Controller
 from .records import (
     ChangeOfBroker,
+    ClearElrRecord,
     ConfigRecord,
     FenceBrokerRecord,
     PartitionChangeRecord,
@@ -76,8 +79,8 @@ def commit(
 
 
 def finalize(controller: Controller) -> ControllerEffect:
-    """The metadata version is another one: a record says so, which a log here does not count. Its
-    controller has written something, and knows where its log ends.
+    """The metadata version, or the level of another feature, changes: records say so, which a log
+    here does not count. Its controller has written something, and knows where its log ends.
 
     Source: FeatureControlManager.updateMetadataVersion (3.3.0, 3.5.0).
     """
@@ -135,11 +138,33 @@ def _partition_changed(controller: Controller, record: PartitionChangeRecord) ->
     )
 
 
+UNCLEAN, MIN_INSYNC = "unclean.leader.election.enable", "min.insync.replicas"
+_SETTINGS: dict[str, Callable[[str], dict[str, Any]]] = {
+    UNCLEAN: lambda value: {"unclean_leader_election": value == "true"},
+    MIN_INSYNC: lambda value: {"min_insync_replicas": int(value)},
+}
+"""A topic's settings, by Kafka's names, as fields of its partitions."""
+
+
 def _configured(controller: Controller, record: ConfigRecord) -> Controller:
     """No epoch rises: brokers play on, and the controller reads the setting when it elects."""
-    enabled = record.value == "true"
+    fields = _SETTINGS[record.name](record.value)
     partitions = tuple(
-        replace(p, unclean_leader_election=enabled) if topic_of(p.name) == record.topic else p
+        replace(p, **fields) if topic_of(p.name) == record.topic else p
+        for p in controller.partitions
+    )
+    return replace(controller, partitions=partitions)
+
+
+def _elrs_cleared(controller: Controller, record: ClearElrRecord) -> Controller:
+    """A change of each partition that has either list: its partition epoch rises (KAFKA-18649).
+
+    Source: ReplicationControlManager.removeTopicElrs (4.0.2, 4.3.1).
+    """
+    partitions = tuple(
+        merge(p, PartitionChangeRecord(partition=p.name, elr=(), last_known=()))
+        if record.topic in ("", topic_of(p.name)) and (p.elr or p.last_known)
+        else p
         for p in controller.partitions
     )
     return replace(controller, partitions=partitions)
@@ -192,6 +217,10 @@ def _reported(before: Controller, after: Controller, record: Record) -> Iterator
         new = partition(after.partitions, record.partition)
         yield from _partition_changes(old, new, record) if old and new else ()
         return
+    if isinstance(record, ClearElrRecord):
+        for old, new in zip(before.partitions, after.partitions, strict=True):
+            yield from _changes_of_elr(old, new)
+        return
     changes: Iterable[BrokerChange] = (BrokerChange.REGISTERED,)
     if not isinstance(record, RegisterBrokerRecord):
         registered = registration(before.registrations, record.broker)
@@ -206,19 +235,36 @@ def _partition_changes(
 ) -> Iterator[Replayed]:
     if new.isr != old.isr:
         yield IsrChanged(new.name, old.isr, new.isr, new.partition_epoch)
+    yield from _changes_of_elr(old, new)
     if record.leader is not None:
-        yield LeaderElected.of(old, new, unclean=_is_unclean(old, record))
+        unclean = _is_unclean(old, record)
+        from_elr = not unclean and _is_from_elr(old, record)
+        yield LeaderElected.of(old, new, unclean=unclean, from_elr=from_elr)
     if new.recovery is not old.recovery:
         yield RecoveryStateChanged(new.name, old.recovery, new.recovery)
+
+
+def _changes_of_elr(old: PartitionRegistration, new: PartitionRegistration) -> Iterator[Replayed]:
+    if new.elr != old.elr:
+        yield ElrChanged(new.name, old.elr, new.elr)
+    if new.last_known != old.last_known:
+        yield LastKnownLeaderChanged(new.name, old.last_known, new.last_known)
+
+
+def _is_from_elr(old: PartitionRegistration, record: PartitionChangeRecord) -> bool:
+    return record.leader in old.elr and record.isr == (record.leader,)
 
 
 def _is_unclean(old: PartitionRegistration, record: PartitionChangeRecord) -> bool:
     """A partition that is RECOVERING already does not become so by another unclean election.
 
-    A completed reassignment may also leave a lone new member, but it changes the replicas.
+    A completed reassignment may also leave a lone new member, but it changes the replicas; and so
+    may an election from the ELR.
     """
+    if record.recovery is LeaderRecoveryState.RECOVERING:
+        return True
     lone = record.isr == (record.leader,) and record.leader not in old.isr
-    return record.recovery is LeaderRecoveryState.RECOVERING or (lone and record.replicas is None)
+    return lone and record.replicas is None and record.leader not in old.elr
 
 
 def _changes_of_broker(
@@ -238,5 +284,6 @@ _REPLAYED: dict[type, Callable[[Controller, Any], Controller]] = {
     RegisterBrokerRecord: _registered,
     UnregisterBrokerRecord: _unregistered,
     PartitionChangeRecord: _partition_changed,
+    ClearElrRecord: _elrs_cleared,
     ConfigRecord: _configured,
 }

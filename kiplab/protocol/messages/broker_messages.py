@@ -27,19 +27,29 @@ BROKER_HEARTBEAT = Api(
 
 
 class BrokerRegistrationRequest(ApiRequest, frozen=True, tag="broker-registration", kw_only=True):
-    """API 62. `incarnation` stands for the random uuid of a process: its ordinal."""
+    """API 62. `incarnation` stands for the random uuid of a process: its ordinal.
+
+    `previous_epoch` is PreviousBrokerEpoch, from version 3 on: -1 unless the last process stopped
+    in order.
+    """
 
     api: ClassVar[Api] = BROKER_REGISTRATION
     against: ClassVar[Against] = Against.REGISTRATION
 
     broker: ids.Sender
     incarnation: ids.Incarnation
+    previous_epoch: ids.BrokerEpoch = ids.NO_BROKER_EPOCH
 
     def in_words(self) -> str:
-        return f"BrokerRegistration of broker {self.broker}, incarnation {self.incarnation}"
+        words = f"BrokerRegistration of broker {self.broker}, incarnation {self.incarnation}"
+        if self.previous_epoch == ids.NO_BROKER_EPOCH:
+            return words
+        return f"{words}, previous epoch {self.previous_epoch}"
 
     def details(self) -> Iterator[str]:
         yield f"incarnation {self.incarnation}"
+        if self.previous_epoch != ids.NO_BROKER_EPOCH:
+            yield f"previous broker epoch {self.previous_epoch}"
 
 
 class BrokerRegistrationResponse(

@@ -45,9 +45,14 @@ class DurableReplica(msgspec.Struct, frozen=True, cache_hash=True):
 
 
 class Durable(msgspec.Struct, frozen=True, cache_hash=True):
-    """The state that a broker reads when it starts again: replicas sorted by partition."""
+    """The state that a broker reads when it starts again: replicas sorted by partition.
+
+    `clean_epoch` is in the file .kafka_cleanshutdown: the broker epoch of a process that stopped in
+    order. It is -1 while one runs, after a crash, and where no cluster asks for it.
+    """
 
     replicas: tuple[DurableReplica, ...] = ()
+    clean_epoch: ids.BrokerEpoch = ids.NO_BROKER_EPOCH
 
 
 NEVER_MS = -1_000_000_000
@@ -158,6 +163,8 @@ class Volatile(msgspec.Struct, frozen=True, cache_hash=True):
 
     lifecycle: Lifecycle = Lifecycle.STARTING
     epoch: ids.BrokerEpoch = ids.NO_BROKER_EPOCH
+    previous_epoch: ids.BrokerEpoch = ids.NO_BROKER_EPOCH
+    """Of the last process, if it stopped in order; until this one is registered."""
     ready_to_unfence: bool = False
     image: MetadataUpdate | None = None
     published: bool = False

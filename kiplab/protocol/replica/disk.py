@@ -2,7 +2,7 @@
 
 The input is a start, a round of the process or of the operating system, a stop, or a crash with its
 loss. Flushing and the checkpoint of high watermarks write independently, so a power loss may leave
-either without the other. A clean stop does both and ends the process. A crash loses nothing, the
+either without the other. A clean stop does both, notes the broker epoch and ends the process. A crash loses nothing, the
 unflushed tail (and the checkpoint above it), or the disk. A start reads what is left, without an
 epoch that was noted and had no record yet. Nothing is judged here and nothing is sent. The output
 is the broker, the same object where the disk did not change, and facts: stopped, crashed, records
@@ -76,12 +76,17 @@ def _lost(broker: Broker, marks: dict[str, Offset]) -> tuple[Fact, ...]:
     )
 
 
-def stop_cleanly(broker: Broker) -> broker_parts.BrokerEffect:
-    """Flush, checkpoint, exit.
+def stop_cleanly(broker: Broker, *, notes_epoch: bool = False) -> broker_parts.BrokerEffect:
+    """Flush, checkpoint, exit, and write the broker epoch down, where anybody asks for it.
 
-    Source: BrokerServer.shutdown, LogManager.shutdown and ReplicaManager.shutdown (3.5.0).
+    Source: BrokerServer.shutdown, LogManager.shutdown and ReplicaManager.shutdown (3.5.0);
+    CleanShutdownFileHandler.write (4.3.1).
     """
     broker, _, lost = _write_high_watermarks(flush(broker)[0])
+    # KIP-966, Unclean shutdown: the clean shutdown file has the broker epoch.
+    if notes_epoch:
+        epoch = broker_parts.process_of(broker).epoch
+        broker = replace(broker, durable=replace(broker.durable, clean_epoch=epoch))
     stopped = LifecycleChanged(broker.id, "STOPPED")
     return replace(broker, process=None), (), (*lost, stopped)
 
@@ -120,4 +125,4 @@ def _with_logs(broker: Broker, change: Callable[[log.Log], log.Log]) -> Broker:
 
 def _with_durable(broker: Broker, replicas: tuple[DurableReplica, ...]) -> Broker:
     same = all(a is b for a, b in zip(replicas, broker.durable.replicas, strict=True))
-    return broker if same else replace(broker, durable=Durable(replicas))
+    return broker if same else replace(broker, durable=replace(broker.durable, replicas=replicas))
