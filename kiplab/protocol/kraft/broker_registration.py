@@ -28,6 +28,7 @@ from ..features import Features
 from ..ids import CLIENT, CONTROLLER, UNKNOWN_METADATA_OFFSET, BrokerEpoch, MetadataOffset
 from ..registrations import Registration, registration
 from ..releases import CodeVersion
+from .brokers_to_elrs import partitions_with_elr_member
 from .controller_state import Controller, HeartbeatState, heartbeat, last_known_offset
 from .fencing import changes, removal_records, unclean_removal_records
 from .records import PartitionChangeRecord, Record, RegisterBrokerRecord, UnregisterBrokerRecord
@@ -209,7 +210,7 @@ def unregister_broker(
         refused = Refused(CONTROLLER, "unregister-broker", error, None, compared)
         reply = messages.UnregisterBrokerResponse(error=error)
         return controller, (messages.Send(CLIENT, reply),), (refused,)
-    in_elr = [p for p in controller.partitions if registered.broker in p.elr]
+    in_elr = partitions_with_elr_member(controller, registered.broker)
     records: list[Record] = [
         *removal_records(controller, registered.broker, features),
         *changes(controller, in_elr, features, removed=registered.broker),

@@ -38,6 +38,7 @@ from ..registrations import (
     topic_of,
 )
 from ..releases import METADATA_VERSIONS
+from . import brokers_to_elrs
 from .controller_state import Controller
 from .records import (
     ChangeOfBroker,
@@ -130,16 +131,17 @@ def merge(state: PartitionRegistration, record: PartitionChangeRecord) -> Partit
 
 
 def _partition_changed(controller: Controller, record: PartitionChangeRecord) -> Controller:
-    return replace(
+    after = replace(
         controller,
         partitions=tuple(
             merge(p, record) if p.name == record.partition else p for p in controller.partitions
         ),
     )
+    return after if record.elr is None else brokers_to_elrs.followed(controller, after)
 
 
 UNCLEAN, MIN_INSYNC = "unclean.leader.election.enable", "min.insync.replicas"
-_SETTINGS: dict[str, Callable[[str], dict[str, Any]]] = {
+SETTINGS: dict[str, Callable[[str], dict[str, Any]]] = {
     UNCLEAN: lambda value: {"unclean_leader_election": value == "true"},
     MIN_INSYNC: lambda value: {"min_insync_replicas": int(value)},
 }
@@ -148,7 +150,7 @@ _SETTINGS: dict[str, Callable[[str], dict[str, Any]]] = {
 
 def _configured(controller: Controller, record: ConfigRecord) -> Controller:
     """No epoch rises: brokers play on, and the controller reads the setting when it elects."""
-    fields = _SETTINGS[record.name](record.value)
+    fields = SETTINGS[record.name](record.value)
     partitions = tuple(
         replace(p, **fields) if topic_of(p.name) == record.topic else p
         for p in controller.partitions
@@ -167,7 +169,8 @@ def _elrs_cleared(controller: Controller, record: ClearElrRecord) -> Controller:
         else p
         for p in controller.partitions
     )
-    return replace(controller, partitions=partitions)
+    after = replace(controller, partitions=partitions)
+    return brokers_to_elrs.followed(controller, after, clearing=True)
 
 
 def _registered(controller: Controller, record: RegisterBrokerRecord) -> Controller:
