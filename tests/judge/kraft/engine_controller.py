@@ -24,10 +24,10 @@ from kiplab.protocol import errors, registrations
 from kiplab.protocol.facts import RecordWritten
 from kiplab.protocol.features import Features
 from kiplab.protocol.ids import CONTROLLER, BrokerId, MetadataOffset
-from kiplab.protocol.kraft.controller_state import Controller, is_active
+from kiplab.protocol.kraft.controller_state import Controller, effective_min_isr, is_active
 from kiplab.protocol.kraft.partition_change import Code, Election, Targets, build, ordinary
 from kiplab.protocol.kraft.records import PartitionChangeRecord
-from kiplab.protocol.kraft.replay import commit
+from kiplab.protocol.kraft.replay import SETTINGS, commit
 from kiplab.protocol.kraft.sessions import has_contacts
 from kiplab.protocol.messages import Request, UnregisterBrokerRequest, api_message
 from kiplab.protocol.registrations import PartitionRegistration
@@ -82,6 +82,12 @@ class EngineController:
             case turns.Raised(metadata_version=version):
                 refused = self.raise_metadata_version(version)
                 self.advance(real.ms)
+                self.follow(real.end)
+                return turns.Answer(refused=refused)
+            case turns.Configured():
+                return turns.Answer(records=self._configure(turn))
+            case turns.Switched(level=level):
+                refused = self._unless_impossible(moves.UpgradeElr(level))
                 self.follow(real.end)
                 return turns.Answer(refused=refused)
 
@@ -185,7 +191,17 @@ class EngineController:
 
     def raise_metadata_version(self, metadata_version: str) -> str:
         """The metadata version is another one; or why it cannot be."""
-        move = moves.UpgradeMetadata(metadata_version)
+        return self._unless_impossible(moves.UpgradeMetadata(metadata_version))
+
+    def _configure(self, turn: turns.Configured) -> tuple[RecordWritten, ...]:
+        """Of a value that is there already nothing is written."""
+        ((field, value),) = SETTINGS[turn.name](turn.value).items()
+        move = moves.Configure(turn.topic, **{field: value})
+        if impossible_moves.why_not(self.cluster, move) is not None:
+            return ()
+        return _records(self._do(move))
+
+    def _unless_impossible(self, move: moves.Move) -> str:
         refused = impossible_moves.why_not(self.cluster, move)
         if refused is None:
             self._do(move)
@@ -243,6 +259,7 @@ def reassign(
     else:
         _check(controller, replicas)
         targets = _moved(held, replicas)
+    targets = replace(targets, min_isr=effective_min_isr(controller, held))
     return build(held, targets, partial(is_active, controller, code.active), code, election)
 
 
