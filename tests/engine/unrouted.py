@@ -50,6 +50,7 @@ NOT_OFFERED: dict[type, str] = {
     moves.Race: "which two meet is for people to say, or for a search that asks (bound races)",
     moves.Upgrade: "which release is for people to say",
     moves.UpgradeMetadata: "which metadata version is for people to say",
+    moves.DeleteTopic: "which topic nobody needs any more is for people to say",
     moves.RawRequest: "what a forger writes is for people to say",
 }
 """Moves that no menu has."""
