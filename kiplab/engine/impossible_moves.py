@@ -261,7 +261,8 @@ def _set_already(cluster: Cluster, move: moves.Configure) -> str | None:
 
     Source: ConfigurationControlManager.incrementalAlterConfigResource (3.9.0-rc3, 4.3.1).
     """
-    of_topic = [p for p in truth(cluster).partitions if registrations.topic_of(p.name) == move.topic]
+    states = truth(cluster).partitions
+    of_topic = [p for p in states if registrations.topic_of(p.name) == move.topic]
     count = move.min_insync_replicas
     if count is None:
         is_set = {p.unclean_leader_election for p in of_topic} == {move.unclean_leader_election}

@@ -127,7 +127,9 @@ def _without_deleted(
     return broker_parts.with_process(broker, replicas=played), facts
 
 
-def _configured(broker: broker_state.Broker, update: messages.MetadataUpdate) -> broker_state.Broker:
+def _configured(
+    broker: broker_state.Broker, update: messages.MetadataUpdate
+) -> broker_state.Broker:
     """The settings of topics reach the logs after the partitions have changed.
 
     Source: BrokerMetadataPublisher.onMetadataUpdate (4.3.1).
