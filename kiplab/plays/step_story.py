@@ -133,6 +133,8 @@ def _waits_for(state: PartitionRegistration) -> str:
     """Who has to be back before a partition without a leader has one."""
     if state.isr:
         who, why = f"a member of its ISR {broker_list(state.isr)} is back", ""
+    elif state.unclean_leader_election:
+        who, why = "a replica is back", "its ISR is empty, and unclean elections are allowed"
     elif state.elr:
         who, why = f"a member of its ELR {broker_list(state.elr)} is back", "its ISR is empty"
     elif state.last_known and NO_LEADER not in state.last_known:

@@ -13,6 +13,7 @@ from typing import Literal
 
 import msgspec
 
+from ..protocol.guards import ELR
 from ..protocol.messages import BODIES, asked_by
 
 Columns = tuple[tuple[int, int], ...]
@@ -253,6 +254,11 @@ class Meta(msgspec.Struct, frozen=True):
     partitions: tuple[str, ...]
     end: int
     columns: Columns = ()
+
+    @property
+    def has_elr(self) -> bool:
+        """Whether the cluster begins with eligible leader replicas (KIP-966)."""
+        return f"{ELR}=1" in self.features.split()
 
     def own(self, x: int) -> tuple[int, int]:
         """The play's own numbers of the moments at `x`, the first and the last of them."""

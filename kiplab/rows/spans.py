@@ -86,8 +86,12 @@ def _partition(name: str, shot: Snapshot) -> Iterator[tuple[Track, Reading]]:
         if state.elr:
             yield ("ELR", name), Reading(broker_list(state.elr), broker_list(state.elr))
         if state.last_known:
-            leader = str(state.last_known[0])
-            yield ("last known leader", name), Reading(leader, f"broker {leader}")
+            yield ("last known leader", name), _last_known(state.last_known[0])
+
+
+def _last_known(leader: BrokerId) -> Reading:
+    """Kafka 4.0 may note that there was none."""
+    return Reading(str(leader), f"broker {leader}" if leader != NO_LEADER else str(leader))
 
 
 def _leader_epoch(state: PartitionRegistration) -> Reading:

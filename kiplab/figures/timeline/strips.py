@@ -78,7 +78,9 @@ def draw_strips(panel: Panel) -> None:
     """Leader epoch, partition epoch, ISR, and what there is of KIP-966: one stepped row each."""
     canvas, theme = panel.canvas, panel.canvas.theme
     for track, (y0, y1) in panel.lanes.strips.items():
-        _name(canvas, track, (y0 + y1) / 2)
+        # Of a panel without the list, beside one that has it, the row is left empty.
+        if track in STRIPS or panel.rows.meta.has_elr or any(panel.spans("partition", track)):
+            _name(canvas, track, (y0 + y1) / 2)
         fill = theme.epoch_fill if track.endswith("epoch") else theme.isr_fill
         for span in panel.spans("partition", track):
             _step(canvas, (span.x0, span.x1, y0, y1), fill)
@@ -87,6 +89,11 @@ def draw_strips(panel: Panel) -> None:
             if not _centred(canvas, (span.x0, span.x1), y, texts, "", canvas.sizes.text):
                 _packed(panel, span, y, packed.strip("{}"))
         canvas.keep(0, canvas.end, y0, y1)
+    if "ELR" in panel.lanes.strips:
+        y0, y1 = panel.lanes.strips["ELR"]
+        for mark in panel.marks("from ELR"):  # it moves up into the ISR
+            canvas.line(mark.x, y1 - 2, mark.x, y0, theme.text, width=2)
+            canvas.head(mark.x, y1, mark.x, y0 - canvas.sizes.gap, theme.text, size=9)
 
 
 def _packed(panel: Panel, span: SpanRow, y: float, text: str) -> None:
