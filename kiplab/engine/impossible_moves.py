@@ -249,15 +249,20 @@ def _cannot_cut(cluster: Cluster, move: moves.Cut) -> str | None:
     return "that link is cut already" if is_cut(cluster, move.one, move.other) else None
 
 
+def _no_topic(cluster: Cluster, move: moves.Configure | moves.DeleteTopic) -> str | None:
+    topics = dict.fromkeys(registrations.topic_of(p.name) for p in truth(cluster).partitions)
+    if move.topic in topics:
+        return None
+    return f"there is no topic {move.topic} (there is {', '.join(topics) or 'none'})"
+
+
 def _set_already(cluster: Cluster, move: moves.Configure) -> str | None:
     """Of a topic a value that it has already is not written again.
 
     Source: ConfigurationControlManager.incrementalAlterConfigResource (3.9.0-rc3, 4.3.1).
     """
-    topics = dict.fromkeys(registrations.topic_of(p.name) for p in truth(cluster).partitions)
-    if move.topic not in topics:
-        return f"there is no topic {move.topic} (there is {', '.join(topics)})"
-    of_topic = [p for p in truth(cluster).partitions if registrations.topic_of(p.name) == move.topic]
+    states = truth(cluster).partitions
+    of_topic = [p for p in states if registrations.topic_of(p.name) == move.topic]
     count = move.min_insync_replicas
     if count is None:
         is_set = {p.unclean_leader_election for p in of_topic} == {move.unclean_leader_election}
@@ -429,7 +434,11 @@ _CHECKS: dict[type, tuple[MoveCheck, ...]] = {
     ),
     moves.FailOver: (),
     moves.Elect: (_no_partition,),
-    moves.Configure: (_set_already,),
+    moves.Configure: (_no_topic, _set_already),
+    moves.DeleteTopic: (
+        _no_topic,
+        _when(lambda world, _: has_zookeeper(world), "topics stay in a run with ZooKeeper"),
+    ),
     moves.Upgrade: (_cannot_upgrade,),
     moves.UpgradeMetadata: (_cannot_finalize,),
     moves.UpgradeElr: (_cannot_switch_elr,),

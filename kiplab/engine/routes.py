@@ -222,6 +222,9 @@ MODE_MOVES: dict[tuple[NodeKind, type], route_kinds.ModeRule] = {
             )
         ),
     ),
+    (Controller, moves.DeleteTopic): at(
+        CONTROLLER, lambda c, m, w: replay.delete_topic(c, m.topic, w.features)
+    ),
     (Controller, moves.UpgradeElr): at(CONTROLLER, by_name(replay.finalize)),
     (Controller, moves.Upgrade): at(
         CONTROLLER, lambda c, _, w: (sessions.carried_over(c, w.features), (), ())

@@ -199,6 +199,7 @@ ZOOKEEPER_MOVES: dict[tuple[NodeKind, type], route_kinds.ModeRule] = {
     (Ensemble, moves.FinishRecovery): at(ZOOKEEPER, unmoved),
     (Ensemble, moves.Upgrade): at(ZOOKEEPER, unmoved),
     (Ensemble, moves.UpgradeMetadata): at(ZOOKEEPER, unmoved),
+    (Ensemble, moves.DeleteTopic): at(ZOOKEEPER, unmoved),
     (Ensemble, moves.UpgradeElr): at(ZOOKEEPER, unmoved),
 }
 

@@ -132,7 +132,7 @@ VERBS: dict[str, Verb] = {
     **_of_moves("cut", "heal", "fail-over", "elect"),
     # A topic's setting, while the controller runs. Of unclean-leader-election no controller up to
     # 3.8 reads it; from 3.9 on it does when it elects next.
-    **_of_moves("configure"),
+    **_of_moves("configure", "delete-topic"),
     # What the controller does unasked every 300 s of a timed run: `balance-leaders` only if the
     # header says `controller auto-leader-rebalance=yes` (Kafka's default, but not a play's).
     "elect-unclean": Verb("elect-unclean"),

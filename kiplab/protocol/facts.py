@@ -309,6 +309,19 @@ class TopicConfigured(AnyFact, frozen=True, tag="topic-configured"):
     heeded: bool
 
 
+class TopicDeleted(AnyFact, frozen=True, tag="topic-deleted"):
+    """An operator had a topic deleted, with all of its partitions."""
+
+    topic: str
+
+
+class ReplicaDeleted(AnyFact, frozen=True, tag="replica-deleted"):
+    """A broker has deleted its replica of a partition that is in its metadata no more."""
+
+    node: BrokerId
+    partition: str
+
+
 class Registered(AnyFact, frozen=True, tag="registered"):
     """A broker process learnt its broker epoch."""
 

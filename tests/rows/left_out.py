@@ -29,9 +29,10 @@ def by_type(names_by_reason: dict[str, str]) -> dict[type, str]:
 UNMARKED = by_type(
     {
         "marked where it matters, by `_fetched`": "Fetched",
-        _BANDS: "IsrProposed IsrChanged BrokerChanged BecameLeader BecameFollower Registered"
+        _BANDS: "ElrChanged LastKnownLeaderChanged IsrProposed IsrChanged BrokerChanged BecameLeader BecameFollower Registered"
         " RecordWritten HighWatermarkMoved LeaderRecovery RecoveryStateChanged",
-        "the axis tells it": "TransactionBegun TransactionEnded TopicConfigured",
+        "the axis tells it": "TransactionBegun TransactionEnded TopicConfigured"
+        " TopicDeleted ReplicaDeleted",
         "no record goes with it": "EpochDropped",
         "each election has its own mark or band": "PeriodicElections",
         _ON_THE_AXIS: "PollFailed PositionValidated PositionReset PositionTruncated ConsumerRaised"
@@ -53,7 +54,7 @@ PLAIN = by_type(
         " LifecycleChanged BecameLeader BecameFollower LeaderRecovery TransactionBegun"
         " TransactionEnded Appended Fetched HighWatermarkMoved IsrProposed PeriodicElections"
         " EpochDropped Polled MetadataRefreshed PositionValidated ReplicaPreferred TopicConfigured"
-        " BatchAcknowledged ProducerInformed ZnodeChanged SessionOpened SessionEnded"
+        " TopicDeleted ReplicaDeleted BatchAcknowledged ProducerInformed ZnodeChanged SessionOpened SessionEnded"
         " RequestsQueued",
         "its sentence says what became of it": "IsrReverted IsrStuck PollFailed PositionTruncated"
         " PositionReset BatchQueued BatchWaits BatchRequeued ConsumerRaised BrokerDeclared"
@@ -89,7 +90,12 @@ NOT_SHORT: dict[type, str] = {
 }
 """Structs of the state that have no few words of their own, and why."""
 
-UNSAID = by_type({"the bands of the brokers begin or end there": "IsrChanged RecoveryStateChanged"})
+UNSAID = by_type(
+    {
+        "the bands of the brokers begin or end there": "IsrChanged RecoveryStateChanged",
+        "the strips of the partition begin or end there": "ElrChanged LastKnownLeaderChanged",
+    }
+)
 """What a record changed that its tick has no words for, and why."""
 NOT_DONE = {"expect": "the runner judges it"}
 """Verbs without a deed, and why."""

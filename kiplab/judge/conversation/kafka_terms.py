@@ -304,4 +304,5 @@ _RECORDS: dict[str, Callable[[Fields, TopicNames], records.Record | None]] = {
     "PartitionChangeRecord": _partition_change,
     "ClearElrRecord": lambda f, _: records.ClearElrRecord(f["TopicName"]),
     "ConfigRecord": _config,
+    "RemoveTopicRecord": lambda f, topics: records.RemoveTopicRecord(topics.names[f["TopicId"]]),
 }

@@ -10,7 +10,7 @@ from ...plays import header, library
 from ...plays.play import Play
 from ...protocol.features import Features, UnknownFeatureError, parse_features
 from ...protocol.ids import CONTROLLER, BrokerId
-from ...protocol.releases import Mode
+from ...protocol.releases import RELEASES, Mode
 from ..controller.controller_process import ControllerProcess
 from ..conversation.real_controller import RealController
 from ..java_process import DeadKafkaError
@@ -77,7 +77,9 @@ def _with_kraft(play: Play, features: Features, kafka: str | None, judge: str) -
         name, slash, metadata_version = kafka.partition("/")
         patch = judged_releases.patch_release(name)
         release = patch.rpartition(".")[0]
-        features = parse_features(f"{release}{slash}{metadata_version}")
+        # Eligible leader replicas as the play has them: what is recorded was asked so.
+        level = int(features.has_elr and RELEASES[release].code >= (4, 0))
+        features = parse_features(f"{release}{slash}{metadata_version}", elr=level)
     driven = partition_releases()
     if release in driven or not JUDGES[judge].leads:
         return Chosen(play, features, patch, judge)
@@ -148,7 +150,9 @@ def live_columns(what: Chosen, between: Between = lambda _start, nodes: nodes) -
 
 
 def _controller(what: Chosen, stack: ExitStack) -> RealController:
-    process = stack.enter_context(ControllerProcess(what.patch, what.features.metadata_version))
+    features = what.features
+    process = ControllerProcess(what.patch, features.metadata_version, int(features.has_elr))
+    stack.enter_context(process)
     try:
         return stack.enter_context(closing(RealController(process)))
     except NoSchemasError as problem:

@@ -215,13 +215,28 @@ class InitialState:
             raise self._untold("topic", partitions[-1].name, why)
         unclean = any(wanted.unclean_leader_election for wanted in partitions)
         try:
-            self._create(topic, assigned, unclean=unclean)
+            self._create(topic, assigned, unclean=unclean, min_insync=self._min_insync(partitions))
         except RefusedByKafkaError as refused:
             why = f"Kafka refuses {refused}"
             raise self._untold("topic", partitions[0].name, why) from None
 
-    def _create(self, topic: str, replicas: list[list[BrokerId]], *, unclean: bool = False) -> None:
-        created = self.kafka.create(topic, replicas, unclean=unclean)
+    def _min_insync(
+        self, partitions: Sequence[registrations.PartitionRegistration]
+    ) -> int | None:
+        """A controller reads it only where it has, or will have, eligible leader replicas."""
+        switched = any(s.verb == "upgrade" and s.arg("elr") for s in self._play.statements)
+        asked = self.kafka.process.elr or switched
+        return partitions[0].min_insync_replicas if asked else None
+
+    def _create(
+        self,
+        topic: str,
+        replicas: list[list[BrokerId]],
+        *,
+        unclean: bool = False,
+        min_insync: int | None = None,
+    ) -> None:
+        created = self.kafka.create(topic, replicas, unclean=unclean, min_insync=min_insync)
         self.read()
         both = sorted((*self.image.partitions, *created), key=lambda state: state.name)
         self.image = replace(self.image, partitions=tuple(both))

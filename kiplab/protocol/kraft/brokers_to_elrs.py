@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from ..ids import BrokerId
+from ..ids import BrokerId, Count
 from ..registrations import PartitionRegistration, partition, topic_of
 from .controller_state import Controller, ElrList
 
@@ -33,6 +33,28 @@ def partitions_with_elr_member(
                 yield found
 
 
+def names_deleted_topic(controller: Controller, broker: BrokerId) -> bool:
+    """Whether `broker` is still listed for a topic that is gone: looking at it is an exception.
+
+    Source: ReplicationControlManager.generateLeaderAndIsrUpdates (4.0.2, 4.3.1).
+    """
+    topics = {topic_of(p.name) for p in controller.partitions}
+    mine = (kept for kept in controller.elr_lists if kept.broker == broker and kept.partitions)
+    return any(kept.topic not in topics for kept in mine)
+
+
+def without_topic(before: Controller, after: Controller) -> Controller:
+    """`after` with its lists, when a topic has been deleted since `before`: whoever is a member
+    then is listed no more; whoever has been one stays listed.
+
+    Source: ReplicationControlManager.replay of a RemoveTopicRecord (4.0.2, 4.3.1).
+    """
+    gone = [p for p in before.partitions if p not in after.partitions]
+    members = {(broker, topic_of(p.name)) for p in gone for broker in p.elr}
+    left = tuple(kept for kept in before.elr_lists if (kept.broker, kept.topic) not in members)
+    return replace(after, elr_lists=left)
+
+
 def followed(before: Controller, after: Controller, *, clearing: bool = False) -> Controller:
     """`after` with its lists, when partitions have changed since `before`.
 
@@ -46,31 +68,31 @@ def followed(before: Controller, after: Controller, *, clearing: bool = False) -
             # Earlier changes of the same list are in `before`.
             now = _listed(before, broker, topic)
             if not clearing:
-                now = (*now, int(index)) if broker in new.elr else _without(now, int(index))
+                now = (*now, Count(int(index))) if broker in new.elr else _without(now, Count(int(index)))
             after = _with(after, ElrList(broker, topic, now))
             before = replace(before, elr_lists=after.elr_lists)
     return after
 
 
-def _without(listed: tuple[int, ...], index: int) -> tuple[int, ...]:
+def _without(listed: tuple[Count, ...], index: Count) -> tuple[Count, ...]:
     """One number fewer: each that is gone beyond the first is replaced by a 0.
 
     Source: BrokersToElrs.remove (4.3.1).
     """
     left = tuple(each for each in listed if each != index)
-    return (*left, *[0] * (len(listed) - 1 - len(left)))
+    return (*left, *[Count(0)] * (len(listed) - 1 - len(left)))
 
 
-def _listed(controller: Controller, broker: BrokerId, topic: str) -> tuple[int, ...]:
+def _listed(controller: Controller, broker: BrokerId, topic: str) -> tuple[Count, ...]:
     for kept in controller.elr_lists:
         if (kept.broker, kept.topic) == (broker, topic):
             return kept.partitions
     return _as_partitions_say(controller, broker, topic)
 
 
-def _as_partitions_say(controller: Controller, broker: BrokerId, topic: str) -> tuple[int, ...]:
+def _as_partitions_say(controller: Controller, broker: BrokerId, topic: str) -> tuple[Count, ...]:
     members = (p.name for p in controller.partitions if broker in p.elr)
-    return tuple(int(n.rpartition("-")[2]) for n in members if topic_of(n) == topic)
+    return tuple(Count(int(n.rpartition("-")[2])) for n in members if topic_of(n) == topic)
 
 
 def _with(controller: Controller, changed: ElrList) -> Controller:

@@ -26,6 +26,7 @@ from ..facts import (
     RecordWritten,
     RecoveryStateChanged,
     Replayed,
+    TopicDeleted,
 )
 from ..features import Features
 from ..messages import MetadataUpdate, Send
@@ -48,6 +49,7 @@ from .records import (
     PartitionChangeRecord,
     Record,
     RegisterBrokerRecord,
+    RemoveTopicRecord,
     UnfenceBrokerRecord,
     UnregisterBrokerRecord,
     record_text,
@@ -88,6 +90,15 @@ def finalize(controller: Controller) -> ControllerEffect:
     if controller.write_offset is None:
         return controller, (), ()
     return replace(controller, write_offset=None), (), ()
+
+
+def delete_topic(controller: Controller, topic: str, features: Features) -> ControllerEffect:
+    """An operator deletes a topic: one record says so.
+
+    Source: ReplicationControlManager.deleteTopics (3.5.0, 4.3.1).
+    """
+    controller, sends, facts = commit(controller, (RemoveTopicRecord(topic),), features)
+    return controller, sends, (*facts, TopicDeleted(topic))
 
 
 def image(controller: Controller) -> MetadataUpdate:
@@ -173,6 +184,11 @@ def _elrs_cleared(controller: Controller, record: ClearElrRecord) -> Controller:
     return brokers_to_elrs.followed(controller, after, clearing=True)
 
 
+def _topic_removed(controller: Controller, record: RemoveTopicRecord) -> Controller:
+    left = tuple(p for p in controller.partitions if topic_of(p.name) != record.topic)
+    return brokers_to_elrs.without_topic(controller, replace(controller, partitions=left))
+
+
 def _registered(controller: Controller, record: RegisterBrokerRecord) -> Controller:
     registration = Registration(
         broker=record.broker,
@@ -213,7 +229,7 @@ def _with(controller: Controller, changed: Registration) -> Controller:
 
 
 def _reported(before: Controller, after: Controller, record: Record) -> Iterator[Replayed]:
-    if isinstance(record, ConfigRecord):
+    if isinstance(record, ConfigRecord | RemoveTopicRecord):
         return
     if isinstance(record, PartitionChangeRecord):
         old = partition(before.partitions, record.partition)
@@ -288,5 +304,6 @@ _REPLAYED: dict[type, Callable[[Controller, Any], Controller]] = {
     UnregisterBrokerRecord: _unregistered,
     PartitionChangeRecord: _partition_changed,
     ClearElrRecord: _elrs_cleared,
+    RemoveTopicRecord: _topic_removed,
     ConfigRecord: _configured,
 }
