@@ -29,6 +29,7 @@ from .turns import (
     Checked,
     Configured,
     Created,
+    Deleted,
     Raised,
     Reassigned,
     Switched,
@@ -155,6 +156,8 @@ def _lines(done: list[conversation.ConversationTurn]) -> Iterator[Statement]:
                 yield Statement("fail-over")
             case Raised(metadata_version=version):
                 yield Statement("upgrade", (), (("metadata", version),))
+            case Deleted(topic=topic):
+                yield Statement("delete-topic", (topic,))
             case Switched(level=level):
                 yield Statement("upgrade", (), (("elr", str(level)),))
             case Configured() if kafka.records:

@@ -66,6 +66,9 @@ class RealSide:
             case turns.Configured():
                 refused = kafka.configure(turn.topic, turn.name, turn.value)
                 return turns.Answer(records=self._written(*kafka.log.new()), refused=refused)
+            case turns.Deleted(topic=topic):
+                kafka.delete(topic)
+                return turns.Answer(records=self._written(*kafka.log.new()))
             case turns.Switched(level=level):
                 refused = kafka.switch_elr(level)
                 kafka.log.new()

@@ -26,9 +26,12 @@ ENOUGH = 20
 """Hits that a rule needs before it counts as tried."""
 
 
-RARE = {Rule(ERROR, "NEW_LEADER_ELECTED"): 5}
+RARE = {
+    Rule(ERROR, "NEW_LEADER_ELECTED"): 5,
+    Rule(GUARD, "pr-20629.last-known-by-leader"): 5,
+}
 """Rules that need fewer: of some thousand requests one completes a reassignment that takes the
-leadership from its sender.
+leadership from its sender, or empties the ISR of a partition without a leader.
 """
 
 
@@ -198,6 +201,11 @@ UNREACHABLE = (
         Unreachable(Rule(GUARD, id), _without_elr, "Only a cluster with the feature asks for it.")
         for id, guard in guards.GUARDS.items()
         if guard.kind is guards.GuardKind.FEATURE
+    ),
+    Unreachable(
+        Rule(RECORD, "RemoveTopicRecord"),
+        _without_elr,
+        "Conversations without eligible leader replicas delete no topic.",
     ),
     Unreachable(
         Rule(RECORD, "ClearElrRecord"),

@@ -84,7 +84,14 @@ class Switched(msgspec.Struct, frozen=True):
     level: int
 
 
-Turn = Asked | Checked | Created | Reassigned | Waited | TookOver | Raised | Configured | Switched
+class Deleted(msgspec.Struct, frozen=True):
+    """A topic is deleted."""
+
+    topic: str
+
+
+_OfTopics = Created | Reassigned
+Turn = Asked | Checked | _OfTopics | Waited | TookOver | Raised | Configured | Switched | Deleted
 
 
 class Answer(msgspec.Struct, frozen=True):
