@@ -188,7 +188,7 @@ class Generated:
         held, dice = self.engine.held, self.questions.dice
         # A replica with an id that no broker has is the end of a controller.
         known = [entry for entry in held.registrations if entry.broker in KNOWN]
-        there = [entry.broker for entry in known if not entry.fenced]
+        there = [e.broker for e in known if not e.fenced and not e.in_controlled_shutdown]
         if not there or not self._is_settled():
             return
         topics = sorted({registrations.topic_of(p.name) for p in held.partitions})
