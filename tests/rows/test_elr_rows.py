@@ -102,34 +102,26 @@ def test_a_broker_in_the_elr_that_runs_is_out_of_the_isr_and_says_so() -> None:
     assert ("in ELR" in waiting.flags, leading.value) == (True, "leader")
 
 
+BY_ELR = (
+    "INFO PartitionChangeBuilder: Setting new leader for topicId …, partition 0 to 2 using ELR."
+    " Previous partition: …, change record: …"
+)
+REMOVED = "INFO ReplicationControlManager: Removed ELRs from 1 partitions of topic t."
+STRUCK_OFF = "INFO ReplicationControlManager: handleBrokerUncleanShutdown: changing 1 partition(s)"
+
+
 @pytest.mark.parametrize(
     ("text", "kafka", "word", "lines"),
     [
-        *(
-            (ELR_ELECTED, kafka, "using ELR", lines)
-            for kafka, lines in {
-                "4.0": [],
-                "4.1": [
-                    "INFO PartitionChangeBuilder: Setting new leader for topicId …, partition 0 to"
-                    " 2 using ELR. Previous partition: …, change record: …"
-                ],
-            }.items()
-        ),
-        *(
-            (CLEARED, kafka, "Removed ELRs", [f"INFO ReplicationControlManager: {text}"])
-            for kafka in ("4.0", "4.3")
-            for text in ["Removed ELRs from 1 partitions of topic t."]
-        ),
-        (
-            *(LEFT, "4.3", "Shutdown:"),
-            ["INFO ReplicationControlManager: handleBrokerUncleanShutdown: changing 1 partition(s)"],
-        ),
+        (ELR_ELECTED, "4.0", "using ELR", []),
+        (ELR_ELECTED, "4.1", "using ELR", [BY_ELR]),
+        (CLEARED, "4.0", "Removed ELRs", [REMOVED]),
+        (CLEARED, "4.3", "Removed ELRs", [REMOVED]),
+        (LEFT, "4.3", "Shutdown:", [STRUCK_OFF]),
         (ELR_ELECTED, "4.3", "Shutdown:", []),
     ],
 )
-def test_what_a_controller_logs_of_them(
-    text: str, kafka: str, word: str, lines: list[str]
-) -> None:
+def test_what_a_controller_logs_of_them(text: str, kafka: str, word: str, lines: list[str]) -> None:
     assert log(play(text, kafka, elr=1), word) == lines
 
 
