@@ -7,10 +7,19 @@ from kiplab.plays.runner import run_play
 from kiplab.protocol.features import parse_features
 from kiplab.rows.columns import STRIPS, STRIPS_OF_ELR, Rows, strips_of
 from kiplab.rows.difference import differences, first_difference
+from kiplab.rows.log_blocks import log_blocks
 from kiplab.rows.run_titles import own_title, titles
 from kiplab.rows.sentences import sentences, table
 from kiplab.rows.state_tree import StateNode, tree_of
-from tests.figures.small_plays import ELR_ELECTED, ELR_WAITED_FOR, TRIO, WITH_ELR, play, spans
+from tests.figures.small_plays import (
+    ACKS_1_AND_ELR,
+    ELR_ELECTED,
+    ELR_WAITED_FOR,
+    TRIO,
+    WITH_ELR,
+    play,
+    spans,
+)
 
 LEFT = ELR_WAITED_FOR + "start 1\nunfence 1\n"
 LAST_LEADER = WITH_ELR + "crash 3\nexpire 3\ncrash 2\nexpire 2\ncrash 1\nexpire 1\n"
@@ -151,6 +160,15 @@ def test_runs_with_and_without_them_part_where_the_first_replica_enters() -> Non
     assert {("ELR", "{1, 2}", "none"), ("ISR", "{}", "{1}")} < found
     assert titles(runs) == ("ELR on · Kafka 4.3", "ELR off · Kafka 4.3")
     assert [own_title(run) for run in runs] == ["ELR on · Kafka 4.3", "Kafka 4.3"]
+
+
+def test_the_logs_part_after_an_election_from_the_elr_that_cuts_records() -> None:
+    blocks = log_blocks(play(ACKS_1_AND_ELR, "4.3", elr=1), "t-0")
+    assert [block.words for block in blocks] == [
+        "election from the ELR",
+        "broker 1 truncates to 10",
+    ]
+    assert log_blocks(play(ELR_ELECTED, "4.3", elr=1), "t-0") == ()
 
 
 def rows_of_tree(node: StateNode) -> dict[str, str]:
