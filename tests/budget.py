@@ -31,7 +31,7 @@ class Size(NamedTuple):
 
 
 LIMITS = Size(
-    package_lines=82_000,
+    package_lines=85_000,
     package_modules=495,
     test_lines=68_800,
     short_modules=18,
