@@ -232,8 +232,9 @@ def set_min_insync_replicas(
     createClearElrRecordsAsNeeded (4.0.2, 4.3.1).
     """
     records: list[Record] = [ConfigRecord(topic, MIN_INSYNC, str(count))]
-    # KIP-966 says nothing of it; the documentation of 4.0 does. Who was eligible by the old value
-    # need not be by the new one. The last known leader is forgotten with them.
+    # KIP-966, Proposed Changes, "When updating the config min.insync.replicas": the ELR is removed
+    # if the ISR is large enough by the new value. Kafka asks for no ISR, and removes the last known
+    # leader too: ConfigurationControlManager.createClearElrRecordsAsNeeded (4.3.1).
     clears = "966.elr-cleared" in features.active(CONTROLLER)
     records += [ClearElrRecord(topic)] if clears else []
     controller, sends, facts = commit(controller, records, features)

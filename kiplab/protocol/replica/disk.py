@@ -2,8 +2,8 @@
 
 The input is a start, a round of the process or of the operating system, a stop, or a crash with its
 loss. Flushing and the checkpoint of high watermarks write independently, so a power loss may leave
-either without the other. A clean stop does both, notes the broker epoch and ends the process. A crash loses nothing, the
-unflushed tail (and the checkpoint above it), or the disk. A start reads what is left, without an
+either without the other. A clean stop does both, notes the broker epoch and ends the process. A
+crash loses nothing, the unflushed tail (and the checkpoint above it), or the disk. A start reads what is left, without an
 epoch that was noted and had no record yet. Nothing is judged here and nothing is sent. The output
 is the broker, the same object where the disk did not change, and facts: stopped, crashed, records
 destroyed.
@@ -83,7 +83,7 @@ def stop_cleanly(broker: Broker, *, notes_epoch: bool = False) -> broker_parts.B
     CleanShutdownFileHandler.write (4.3.1).
     """
     broker, _, lost = _write_high_watermarks(flush(broker)[0])
-    # KIP-966, Unclean shutdown: the clean shutdown file has the broker epoch.
+    # KIP-966, Proposed Changes, "During the shutdown, write the current broker epoch".
     if notes_epoch:
         epoch = broker_parts.process_of(broker).epoch
         broker = replace(broker, durable=replace(broker.durable, clean_epoch=epoch))
