@@ -13,13 +13,13 @@ import pytest
 
 from kiplab.protocol.features import Features, UnknownFeatureError, with_elr
 from kiplab.protocol.ids import BrokerId, Count
-from kiplab.protocol.kraft.controller_state import Controller, effective_min_isr
+from kiplab.protocol.kraft.controller_state import effective_min_isr
 from kiplab.protocol.kraft.partition_change import Code, Election, Targets, build
 from kiplab.protocol.kraft.records import ClearElrRecord, PartitionChangeRecord
 from kiplab.protocol.kraft.replay import merge, replay
 from kiplab.protocol.registrations import LeaderRecoveryState, PartitionRegistration
 from kiplab.protocol.releases import at_least
-from tests.protocol.building import at, brokers, but, change, controller, partition
+from tests.protocol.building import at, but, change, controller, partition
 
 RECOVERING = LeaderRecoveryState.RECOVERING
 ONLINE, PREFERRED, UNCLEAN = Election.ONLINE, Election.PREFERRED, Election.UNCLEAN
@@ -192,9 +192,7 @@ def test_v28_a_record_that_clears_raises_the_epoch_where_it_changes_something(
 # --- the feature ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "features", [pytest.param(f, id=f"V26 V27 {f}") for f in at("3.2-4.3")]
-)
+@pytest.mark.parametrize("features", [pytest.param(f, id=f"V26 V27 {f}") for f in at("3.2-4.3")])
 def test_v26_v27_the_feature_needs_its_code_and_its_metadata_version(features: Features) -> None:
     if at_least(features.metadata_version, FIRST):
         assert with_elr(features, 1).has_elr
