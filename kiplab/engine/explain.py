@@ -10,6 +10,7 @@ from typing import Any
 
 from ..protocol import facts, guards, zookeeper_facts
 from ..protocol.ids import NO_LEADER, BrokerId, SessionId, broker_list, node_name
+from ..protocol.kraft.replay import MIN_INSYNC
 from . import events
 
 
@@ -69,6 +70,12 @@ def _periodic_elections(e: facts.PeriodicElections) -> str:
 
 
 def _configured(e: facts.TopicConfigured) -> str:
+    if e.name == MIN_INSYNC:
+        whose = f"of {e.topic}" if e.topic else "of topics without their own"
+        read = "leaders alone read it"
+        if e.heeded:
+            read = "the controller judges by it who is an eligible leader replica, as leaders do"
+        return f"{e.name} {whose} is {e.value}; {read}"
     who = "a controller of this release does not read it (KAFKA-12670)"
     if e.heeded:
         when = "when a broker is fenced or unfenced, and when it checks leaderless partitions"

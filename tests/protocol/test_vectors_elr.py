@@ -197,5 +197,5 @@ def test_v26_v27_the_feature_needs_its_code_and_its_metadata_version(features: F
     if at_least(features.metadata_version, FIRST):
         assert with_elr(features, 1).has_elr
         return
-    with pytest.raises(UnknownFeatureError, match="eligible leader replicas .* need"):
+    with pytest.raises(UnknownFeatureError, match=r"eligible leader replicas \(KIP-966\) need"):
         with_elr(features, 1)

@@ -18,10 +18,11 @@ from kiplab.protocol.ids import BrokerEpoch, BrokerId
 from kiplab.protocol.kraft.alter_partition import alter_partition
 from kiplab.protocol.kraft.broker_registration import unregister_broker
 from kiplab.protocol.kraft.controller_state import Controller
-from kiplab.protocol.kraft.elections import elect_leaders, set_min_insync_replicas
+from kiplab.protocol.kraft.elections import elect_leaders
 from kiplab.protocol.kraft.fencing import expire_session
 from kiplab.protocol.kraft.records import PartitionChangeRecord, Record
 from kiplab.protocol.kraft.replay import ControllerEffect
+from kiplab.protocol.kraft.topic_settings import set_min_insync_replicas
 from kiplab.protocol.registrations import LeaderRecoveryState, PartitionRegistration, registration
 from tests.protocol.building import (
     at,

@@ -113,7 +113,7 @@ def _controller_can_be_told(move: moves.Move) -> None:
     match move:
         case moves.Upgrade() if move.node in (None, CONTROLLER):
             why = "a real controller stays on its release while a play runs"
-        case moves.Configure():
+        case moves.Configure() | moves.ConfigureBrokers():
             why = "the settings of a real controller's topics stay as they are made"
         case moves.Fire() if move.node == CONTROLLER:
             own = "what a real controller does by itself every 300 s"
