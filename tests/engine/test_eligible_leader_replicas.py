@@ -49,10 +49,8 @@ def back(broker: int) -> str:
 
 LAST_EMPTY = "shut-down 3\nshut-down 2\ncrash 1 disk=replaced\n"
 """Everything is committed in all three; the last member loses its disk."""
-LAST_STOPS = "shut-down 3\nshut-down 2\nshut-down 1\n"
+LAST_STOPS = "shut-down 3\nshut-down 2\nshut-down 1\nheartbeat 1\n"
 ALL_EMPTY = "shut-down 3\ncrash 2 disk=replaced\nexpire 2\ncrash 1 disk=replaced\n"
-LAST_DIES = "shut-down 3\ncrash 2\n" + back(2).replace("unfence 2\n", "") + "crash 1\nexpire 1\n"
-ALONE = "check-lag 1\n"
 
 
 @pytest.mark.parametrize(
@@ -65,8 +63,8 @@ ALONE = "check-lag 1\n"
         pytest.param(1, 2, LAST_EMPTY + back(1), -1, False, False, id="another one is waited for"),
         pytest.param(1, 2, LAST_EMPTY + back(1) + back(2), 2, False, False, id="it leads"),
         pytest.param(1, 1, LAST_EMPTY + back(1), 1, True, True, id="last returns empty, m=1"),
-        pytest.param(1, 2, ALL_EMPTY + back(1) + back(2), 1, True, True, id="all return empty"),
-        pytest.param(1, 2, LAST_EMPTY + back(3), -1, False, False, id="offline for ever"),
+        pytest.param(1, 2, ALL_EMPTY + back(1) + "start 2\n", 1, True, True, id="all return empty"),
+        pytest.param(1, 2, LAST_EMPTY + back(1) + back(3), -1, False, False, id="offline for ever"),
     ],
 )
 @pytest.mark.parametrize("kafka", ["4.1", "4.3"])
@@ -83,13 +81,12 @@ def test_the_last_replica(
 def test_a_member_that_is_alive_takes_over_at_once(elr: int, leader: int) -> None:
     """Records above the high watermark are truncated then: they were never committed."""
     lines = "fetch 2\nfetch 3\n"  # the leader has heard of both
-    lines += "send alter-partition from=1 isr=1\nproduce orders-0 count=5 acks=1\ncrash 1\nexpire 1\n"
+    lines += (
+        "send alter-partition from=1 isr=1\nproduce orders-0 count=5 acks=1\ncrash 1\nexpire 1\n"
+    )
     stage = played(elr, 2, lines)
     assert orders(stage).leader == leader
     assert not lost(stage)
-
-
-DELAYED = "hold alter-partition from=1\nfetch 3\n"
 
 
 # --- min.insync.replicas --------------------------------------------------------------------------
@@ -186,7 +183,8 @@ def test_v19_a_change_for_all_brokers_clears_every_elr_even_to_the_same_value(va
 )
 def test_v25_what_is_refused(elr: int, move: moves.ConfigureBrokers, why: str | None) -> None:
     said = why_not(played(elr, 2, "").cluster, move)
-    assert (said or "").startswith(why or "") and (said is None) is (why is None)
+    assert (said or "").startswith(why or "")
+    assert (said is None) is (why is None)
 
 
 @pytest.mark.parametrize(
@@ -198,7 +196,9 @@ def test_v25_what_is_refused(elr: int, move: moves.ConfigureBrokers, why: str | 
         ("4.3", 1, None),
     ],
 )
-def test_v26_the_feature_is_finalized_where_it_can_be(elr: str, level: int, why: str | None) -> None:
+def test_v26_the_feature_is_finalized_where_it_can_be(
+    elr: str, level: int, why: str | None
+) -> None:
     stage = run_play(parse(f"kafka {elr}\n{TWO_TOPICS}"))
     assert why_not(stage.cluster, moves.UpgradeElr(Count(level))) == why
 
@@ -209,6 +209,17 @@ def test_switching_it_on_changes_no_partition_and_writes_one_setting() -> None:
     assert records == ["ConfigRecord"]
     assert stage.cluster.features.has_elr
     assert {p.partition_epoch for p in truth(stage.cluster).partitions} == {0}
+
+
+def test_switched_off_the_elr_of_before_is_elected_from_and_nobody_is_struck_off() -> None:
+    """So that Kafka then loses what it had promised to keep: nothing is promised any more."""
+    down = "shut-down 3\ncrash 2 disk=replaced\nexpire 2\ncrash 1\nexpire 1\n"
+    on = played(1, 2, f"{down}start 2\nunfence 2\n")
+    assert (orders(on).leader, orders(on).elr) == (-1, (1,))
+    off = played(1, 2, f"{down}upgrade elr=0\nstart 2\nunfence 2\n")
+    assert (orders(off).leader, orders(off).elr) == (2, ())
+    assert lost(off) == [{"partition": "orders-0", "first": 0, "last": 99}]
+    assert not any(e.promised for e in off.events if isinstance(e, PropertyBroken))
 
 
 # --- random moves ---------------------------------------------------------------------------------
