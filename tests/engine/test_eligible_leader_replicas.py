@@ -1,4 +1,4 @@
-"""Eligible leader replicas (KIP-966) in whole clusters: the two stories, settings, and random moves.
+"""Eligible leader replicas (KIP-966) in whole clusters: two stories, settings, random moves.
 
 What the controller alone decides is in tests/protocol/test_vectors_elr_events.py.
 """
