@@ -23,10 +23,11 @@ from kiplab.plays.verdict import lost
 from kiplab.protocol.facts import RecordWritten
 from kiplab.protocol.features import Features, parse_features
 from kiplab.protocol.ids import BrokerId, Count
-from kiplab.protocol.kraft.controller_state import effective_min_isr
+from kiplab.protocol.kraft.controller_state import Controller, effective_min_isr
 from kiplab.protocol.log import holds
 from kiplab.protocol.registrations import LeaderRecoveryState, PartitionRegistration
 from kiplab.protocol.replica.broker_state import log_of
+from tests.protocol.building import instance
 
 ELR = ["4.0", "4.1", "4.2", "4.3"]
 
@@ -240,7 +241,7 @@ def whole(seed: int) -> tuple[Cluster, Random]:
 
 def wrong_lists(cluster: Cluster, features: Features) -> str:
     (state,) = truth(cluster).partitions
-    least = effective_min_isr(cluster.controller, state)
+    least = effective_min_isr(instance(Controller, cluster.controller), state)
     if {*state.isr} & {*state.elr}:
         return "a broker is in both"
     if not {*state.elr} <= {*state.replicas}:

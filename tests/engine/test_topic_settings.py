@@ -18,8 +18,10 @@ from kiplab.plays.verdict import lost
 from kiplab.protocol.facts import TopicConfigured
 from kiplab.protocol.ids import CONTROLLER, Count
 from kiplab.protocol.registrations import LeaderRecoveryState, PartitionRegistration
+from kiplab.protocol.replica.broker_state import replica_of
 from kiplab.rows.operator_log import all_lines
 from kiplab.rows.snapshots import Moment
+from tests.protocol.building import present
 
 LEADERLESS = """
 broker 1
@@ -158,7 +160,7 @@ def test_a_leader_applies_a_new_min_insync_replicas_without_an_epoch(kafka: str)
     head = f"kafka {kafka}\nbroker 1\nbroker 2\ntopic orders isr=1 log=10@0\n"
     stage = run_play(parse(f"{head}{LEAST}produce orders-0 count=5 acks=1\n"))
     assert orders(stage).partition_epoch == 0
-    (led,) = stage.cluster.brokers[0].process.replicas
+    led = present(replica_of(stage.cluster.brokers[0], "orders-0"))
     assert led.min_insync_replicas == 2
     assert led.high_watermark == (15 if kafka == "3.6" else 10)
 
