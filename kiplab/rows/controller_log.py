@@ -33,7 +33,10 @@ def refused(event: facts.Refused, moment: Moment) -> Iterator[LogLine]:
         line = rejection_lines.stale_epoch(event, code)
     elif event.error is KafkaError.DUPLICATE_BROKER_REGISTRATION:
         line = rejection_lines.duplicate_registration(code)
-    elif event.error is KafkaError.BROKER_ID_NOT_REGISTERED:
+    elif (
+        isinstance(body, messages.UnregisterBrokerRequest)
+        and event.error is KafkaError.BROKER_ID_NOT_REGISTERED
+    ):
         line = rejection_lines.not_registered(body.broker, code)
     elif isinstance(body, messages.AlterPartitionRequest):
         line = rejection_lines.alter_partition(event, body, code, truth(moment.before).partitions)
@@ -48,7 +51,8 @@ def resigned(event: facts.ControllerResigned, moment: Moment) -> Iterator[LogLin
 
 def configured(event: facts.TopicConfigured, moment: Moment) -> Iterator[LogLine]:
     """Of ConfigurationControlManager.replay, which says more from 3.6 on."""
-    what = f"ConfigResource(type=TOPIC, name='{event.topic}')"
+    of = "TOPIC" if event.topic else "BROKER"
+    what = f"ConfigResource(type={of}, name='{event.topic}')"
     became = f"set configuration {event.name} to {event.value}"
     longer = moment.code(CONTROLLER) >= (3, 6)
     text = f"Replayed ConfigRecord for {what} which {became}" if longer else f"{what}: {became}"
