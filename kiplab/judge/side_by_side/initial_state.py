@@ -220,9 +220,7 @@ class InitialState:
             why = f"Kafka refuses {refused}"
             raise self._untold("topic", partitions[0].name, why) from None
 
-    def _min_insync(
-        self, partitions: Sequence[registrations.PartitionRegistration]
-    ) -> int | None:
+    def _min_insync(self, partitions: Sequence[registrations.PartitionRegistration]) -> int | None:
         """A controller reads it only where it has, or will have, eligible leader replicas."""
         switched = any(s.verb == "upgrade" and s.arg("elr") for s in self._play.statements)
         asked = self.kafka.process.elr or switched

@@ -68,7 +68,11 @@ def followed(before: Controller, after: Controller, *, clearing: bool = False) -
             # Earlier changes of the same list are in `before`.
             now = _listed(before, broker, topic)
             if not clearing:
-                now = (*now, Count(int(index))) if broker in new.elr else _without(now, Count(int(index)))
+                now = (
+                    (*now, Count(int(index)))
+                    if broker in new.elr
+                    else _without(now, Count(int(index)))
+                )
             after = _with(after, ElrList(broker, topic, now))
             before = replace(before, elr_lists=after.elr_lists)
     return after
