@@ -116,8 +116,6 @@ def _controller_can_be_told(move: moves.Move) -> None:
     match move:
         case moves.Upgrade() if move.node in (None, CONTROLLER):
             why = "a real controller stays on its release while a play runs"
-        case moves.Configure() if move.min_insync_replicas is None:
-            why = "the settings of a real controller's topics stay as they are made"
         case moves.Fire() if move.node == CONTROLLER:
             own = "what a real controller does by itself every 300 s"
             why = f"{own} is switched off, so that nothing happens by itself"

@@ -16,7 +16,7 @@ from ...protocol.facts import RecordWritten
 from ...protocol.ids import CONTROLLER, BrokerEpoch, BrokerId, MetadataOffset
 from ...protocol.kraft.heartbeats import broker_heartbeat
 from ...protocol.kraft.records import RegisterBrokerRecord
-from ...protocol.kraft.replay import MIN_INSYNC
+from ...protocol.kraft.replay import MIN_INSYNC, UNCLEAN
 from ...protocol.kraft.sessions import SESSION_TIMEOUT_MS
 from ...protocol.messages import BrokerHeartbeatRequest, BrokerRegistrationRequest, Request
 from ...protocol.replica.broker_parts import process_of
@@ -95,7 +95,10 @@ class LiveKafka:
             case moves.DeleteTopic():
                 self.kafka.delete(move.topic)
                 return ""
-        return self.kafka.configure(move.topic, MIN_INSYNC, str(move.min_insync_replicas))
+        if move.min_insync_replicas is not None:
+            return self.kafka.configure(move.topic, MIN_INSYNC, str(move.min_insync_replicas))
+        value = str(move.unclean_leader_election).lower()
+        return self.kafka.configure(move.topic, UNCLEAN, value)
 
     def _begin_anew(self, ms: int) -> None:
         """So much time has passed until a controller was active that has heard of nobody yet."""
