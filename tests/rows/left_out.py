@@ -29,7 +29,8 @@ def by_type(names_by_reason: dict[str, str]) -> dict[type, str]:
 UNMARKED = by_type(
     {
         "marked where it matters, by `_fetched`": "Fetched",
-        _BANDS: "ElrChanged LastKnownLeaderChanged IsrProposed IsrChanged BrokerChanged BecameLeader BecameFollower Registered"
+        _BANDS: "ElrChanged LastKnownLeaderChanged"
+        " IsrProposed IsrChanged BrokerChanged BecameLeader BecameFollower Registered"
         " RecordWritten HighWatermarkMoved LeaderRecovery RecoveryStateChanged",
         "the axis tells it": "TransactionBegun TransactionEnded TopicConfigured"
         " TopicDeleted ReplicaDeleted",
