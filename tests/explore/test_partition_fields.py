@@ -85,6 +85,7 @@ CONSTANT: Mapping[type, Mapping[str, str]] = {
         "auto_leader_rebalance": "Only a clock lets the controller look for better leaders.",
         "checks_from_ms": _NO_CLOCK,
         "active_since_ms": _NO_CLOCK,
+        "elr_lists": "No action changes a topic's settings.",
     },
     HeartbeatState: {
         "last_contact_ms": _NO_CLOCK,
