@@ -56,9 +56,10 @@ def configured(event: facts.TopicConfigured, moment: Moment) -> Iterator[LogLine
     text = f"Replayed ConfigRecord for {what} which {became}" if longer else f"{what}: {became}"
     yield LogLine("controller", "INFO", "ConfigurationControlManager", text)
     if _written(ClearElrRecord, moment):
-        mine = (p for p in truth(moment.before).partitions if topic_of(p.name) == event.topic)
-        count = sum(bool(p.elr or p.last_known) for p in mine)
-        text = f"Removed ELRs from {count} partitions of topic {event.topic}."
+        with_any = [p for p in truth(moment.before).partitions if p.elr or p.last_known]
+        count = sum(event.topic in ("", topic_of(p.name)) for p in with_any)
+        of = f"of topic {event.topic}" if event.topic else "in all topics"
+        text = f"Removed ELRs from {count} partitions {of}."
         yield LogLine("controller", "INFO", REPLICATION, text)
 
 

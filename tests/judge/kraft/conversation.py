@@ -157,7 +157,7 @@ class Generated:
 
     def _reassign(self) -> None:
         if self._is_settled():
-            self._do(self.questions.reassignment(self.engine.held))
+            self.conversation.do(self.questions.reassignment(self.engine.held))
 
     def _restart(self) -> None:
         if self._is_settled():
@@ -211,13 +211,10 @@ class Generated:
     def ask(self, request: messages.Request) -> None:
         """One question to both, as long as they agree."""
         self._step_aside()
-        waits = 0 if self._checks_silence() else 1
-        self._do(turns.Asked(request, waits, self.engine.looks_first))
-
-    def _do(self, turn: turns.Turn) -> None:
-        """A turn after which the controller may have resigned."""
         epoch = self.engine.held.controller_epoch
-        if self.conversation.do(turn) and self.engine.held.controller_epoch != epoch:
+        waits = 0 if self._checks_silence() else 1
+        agreed = self.conversation.do(turns.Asked(request, waits, self.engine.looks_first))
+        if agreed and self.engine.held.controller_epoch != epoch:
             self._take_over(restarted=False)
 
     def _step_aside(self) -> None:

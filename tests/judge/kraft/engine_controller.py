@@ -24,7 +24,6 @@ from kiplab.protocol.facts import RecordWritten
 from kiplab.protocol.features import Features
 from kiplab.protocol.ids import CONTROLLER, BrokerId, MetadataOffset
 from kiplab.protocol.kraft.controller_state import Controller, effective_min_isr, is_active
-from kiplab.protocol.kraft.fencing import resign
 from kiplab.protocol.kraft.partition_change import Code, Election, Targets, build, ordinary
 from kiplab.protocol.kraft.records import PartitionChangeRecord
 from kiplab.protocol.kraft.replay import SETTINGS, commit
@@ -124,10 +123,6 @@ class EngineController:
         try:
             record = reassign(controller, turn.partition, turn.replicas, self.features)
         except RefusedReassignmentError as refused:
-            if refused.exception:
-                kind, now = "alterPartitionReassignments", self.cluster.clock
-                after, _, _ = resign(controller, kind, refused.exception, self.features, now)
-                self.cluster = nodes.with_state(self.cluster, CONTROLLER, after)
             return turns.Answer(records=lapsed, refused=str(refused))
         controller, _, facts = commit(controller, [record] if record else [], self.features)
         self.cluster = nodes.with_state(self.cluster, CONTROLLER, controller)
@@ -242,14 +237,7 @@ def _records(events: Iterable[Event]) -> tuple[RecordWritten, ...]:
 
 
 class RefusedReassignmentError(Exception):
-    """The controller refuses; the message is the name of the error.
-
-    With an `exception` that is no Kafka error it also resigns.
-    """
-
-    def __init__(self, error: str, exception: str = "") -> None:
-        super().__init__(error)
-        self.exception = exception
+    """The controller refuses; the message is the name of the error."""
 
 
 def reassign(
@@ -276,13 +264,12 @@ def reassign(
 
     def acceptable(broker: BrokerId) -> bool:
         """Whoever was dropped while the ISR was small is in the ELR, and has no directory: Kafka
-        asks for that of a replica of before.
+        asks for that of a replica of before, and finds none.
 
         Source: LeaderAcceptor and PartitionRegistration.directory (4.0.2, 4.3.1).
         """
         if broker not in held.replicas:
-            exception = "IllegalArgumentException"
-            raise RefusedReassignmentError(errors.KafkaError.UNKNOWN_SERVER_ERROR.name, exception)
+            raise RefusedReassignmentError(errors.KafkaError.UNKNOWN_SERVER_ERROR.name)
         return is_active(controller, code.active, broker)
 
     return build(held, targets, acceptable, code, election)
