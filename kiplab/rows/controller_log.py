@@ -33,11 +33,10 @@ def refused(event: facts.Refused, moment: Moment) -> Iterator[LogLine]:
         line = rejection_lines.stale_epoch(event, code)
     elif event.error is KafkaError.DUPLICATE_BROKER_REGISTRATION:
         line = rejection_lines.duplicate_registration(code)
-    elif (
-        isinstance(body, messages.UnregisterBrokerRequest)
-        and event.error is KafkaError.BROKER_ID_NOT_REGISTERED
-    ):
-        line = rejection_lines.not_registered(body.broker, code)
+    elif isinstance(body, messages.UnregisterBrokerRequest):
+        # An exception that is no Kafka error is told by the resignation.
+        if event.error is KafkaError.BROKER_ID_NOT_REGISTERED:
+            line = rejection_lines.not_registered(body.broker, code)
     elif isinstance(body, messages.AlterPartitionRequest):
         line = rejection_lines.alter_partition(event, body, code, truth(moment.before).partitions)
         logger = REPLICATION

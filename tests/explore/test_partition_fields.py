@@ -89,6 +89,7 @@ CONSTANT: Mapping[type, Mapping[str, str]] = {
         "static_min_insync_replicas": _SETTINGS,
         "cluster_min_insync_replicas": _SETTINGS,
         "topics_with_min_insync": _SETTINGS,
+        "elr_lists": "No action changes a topic's settings.",
     },
     HeartbeatState: {
         "last_contact_ms": _NO_CLOCK,

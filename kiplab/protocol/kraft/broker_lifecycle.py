@@ -175,6 +175,9 @@ def _apply(
         older = local is not None and state.partition_epoch < local.partition_epoch
         if broker.id not in state.replicas or older:
             continue
+        if local is not None and local.min_insync_replicas != state.min_insync_replicas:
+            # Its log has the earlier setting until `_configured`.
+            state = replace(state, min_insync_replicas=local.min_insync_replicas)
         broker, more_facts = play(broker, state, features, now_ms)
         facts += more_facts
     return broker, tuple(facts)
