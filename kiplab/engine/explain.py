@@ -10,6 +10,7 @@ from typing import Any
 
 from ..protocol import facts, guards, zookeeper_facts
 from ..protocol.ids import NO_LEADER, BrokerId, SessionId, broker_list, node_name
+from ..protocol.kraft.replay import MIN_INSYNC
 from . import events
 
 
@@ -44,6 +45,11 @@ def _who(leader: BrokerId) -> str:
     return "nobody" if leader == NO_LEADER else f"broker {leader}"
 
 
+def _last_known(leaders: tuple[BrokerId, ...]) -> str:
+    """Kafka 4.0 may note that there was no leader: that is an entry, too."""
+    return ", ".join(f"broker {id}" if id != NO_LEADER else str(id) for id in leaders) or "none"
+
+
 def _records(count: int) -> str:
     return f"{count} record{'s' * (count != 1)}"
 
@@ -57,7 +63,8 @@ def _refused(e: facts.Refused) -> str:
 def _elected(e: facts.LeaderElected) -> str:
     if e.leader == NO_LEADER:
         return f"{e.partition} has no leader (leader epoch {e.leader_epoch})"
-    how = "is elected uncleanly to lead" if e.unclean else "leads"
+    how = "is elected from the ELR to lead" if e.from_elr else "leads"
+    how = "is elected uncleanly to lead" if e.unclean else how
     return f"broker {e.leader} {how} {e.partition} from leader epoch {e.leader_epoch} on"
 
 
@@ -69,6 +76,9 @@ def _periodic_elections(e: facts.PeriodicElections) -> str:
 
 
 def _configured(e: facts.TopicConfigured) -> str:
+    if e.name == MIN_INSYNC:
+        readers = "leaders and the controller" if e.heeded else "leaders"
+        return f"{e.name} of {e.topic} is {e.value}; {readers} count with it from now on"
     who = "a controller of this release does not read it (KAFKA-12670)"
     if e.heeded:
         when = "when a broker is fenced or unfenced, and when it checks leaderless partitions"
@@ -178,6 +188,7 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "node": node_name,
     "leader": _who,
     "brokers": broker_list,
+    "last": _last_known,
     "records": _records,
     "session": session_name,
     "body": lambda body: body.in_words(),

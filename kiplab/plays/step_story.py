@@ -14,6 +14,7 @@ from ..engine.explain import explain, sentence, span
 from ..engine.truth import partition_of, truth
 from ..protocol import facts, zookeeper_facts
 from ..protocol.ids import NO_LEADER, BrokerId, broker_list, node_name
+from ..protocol.registrations import PartitionRegistration
 from .stage import Stage
 
 LENGTH_MAX = 150
@@ -96,6 +97,11 @@ def _of_isr(event: facts.IsrChanged, stage: Stage) -> str:
     joined = sorted(set(event.after) - set(event.before))
     if risk:
         return f"{_capital(risk)}."
+    state = partition_of(stage.cluster, event.partition)
+    if state is not None and not event.after:
+        return _waits_for(state)
+    if state is not None and state.elr and not joined:
+        return f"Nothing more is committed before the ISR has {_least(state)} members again."
     if joined:
         who = f"Broker {joined[0]}" if len(joined) == 1 else f"Brokers {broker_list(joined)}"
         return f"{who} can be elected from now on, and the high watermark waits for it."
@@ -114,10 +120,42 @@ def _of_election(event: facts.LeaderElected, stage: Stage) -> str:
     state = partition_of(stage.cluster, event.partition)
     isr = broker_list(state.isr) if state else ""
     if event.leader == NO_LEADER:
-        return f"Clients cannot use {event.partition} until a member of its ISR {isr} is back."
+        return _waits_for(state) if state else ""
     if event.unclean:
-        return "It was not in the ISR: committed records that it lacks are lost."
+        where = "neither in the ISR nor in the ELR" if stage.features.has_elr else "not in the ISR"
+        return f"It was {where}: committed records that it lacks are lost."
+    if event.from_elr:
+        return "It was in the ELR: the controller assumes that it has every committed record."
     return f"It is in the ISR {isr}: the controller assumes that it has every committed record."
+
+
+def _waits_for(state: PartitionRegistration) -> str:
+    """Who has to be back before a partition without a leader has one."""
+    if state.isr:
+        who, why = f"a member of its ISR {broker_list(state.isr)} is back", ""
+    elif state.unclean_leader_election:
+        who, why = "a replica is back", "its ISR is empty, and unclean elections are allowed"
+    elif state.elr:
+        who, why = f"a member of its ELR {broker_list(state.elr)} is back", "its ISR is empty"
+    elif state.last_known and NO_LEADER not in state.last_known:
+        who = f"its last known leader, broker {state.last_known[0]}, is back"
+        why = "its ISR and its ELR are empty"
+    else:
+        who, why = "an operator elects a leader uncleanly", "nobody is in its ISR or its ELR"
+    return f"Clients cannot use {state.name} until {who}{why and f': {why}'}."
+
+
+def _least(state: PartitionRegistration) -> int:
+    return min(state.min_insync_replicas, len(state.replicas))
+
+
+def _of_elr(event: facts.ElrChanged, stage: Stage) -> str:
+    state = partition_of(stage.cluster, event.partition)
+    if state is None or state.leader == NO_LEADER:
+        return _waits_for(state) if state else ""
+    if not event.after:
+        return "Only a member of the ISR can be elected cleanly from now on."
+    return f"A member of {broker_list(event.after)} can be elected when the ISR is empty."
 
 
 def _of_broker(event: facts.BrokerChanged, stage: Stage) -> str:
@@ -187,6 +225,7 @@ _TOLD: dict[type, Callable[[Any, Stage], str]] = {
     facts.NotProposed: lambda e, _: explain(e),
     facts.LeaderElected: _of_election,
     facts.IsrChanged: _of_isr,
+    facts.ElrChanged: _of_elr,
     facts.Truncated: _of_truncation,
     zookeeper_facts.BrokersCompared: _of_comparison,
     facts.BrokerChanged: _of_broker,

@@ -19,6 +19,8 @@ _MARKS: dict[type, str] = {
     facts.NotProposed: "⊘",
     facts.LeaderElected: "★",
     facts.IsrChanged: "±",
+    facts.ElrChanged: "±",
+    facts.LastKnownLeaderChanged: "±",
     facts.RecoveryStateChanged: "±",
     facts.Destroyed: "✕",
     facts.Truncated: "✂",

@@ -13,12 +13,15 @@ from typing import Literal
 
 import msgspec
 
+from ..protocol.guards import ELR
 from ..protocol.messages import BODIES, asked_by
 
 Columns = tuple[tuple[int, int], ...]
 """The first and the last of the moments that stand in each column."""
 STRIPS = ("leader epoch", "partition epoch", "ISR")
 """The tracks of a partition's own lane, from the top."""
+STRIPS_OF_ELR = ("ELR", "last known leader")
+"""The tracks below these, of partitions that have such a list; no span where it is empty."""
 CONTROLLER_EPOCH, FIRST_EPOCH = ("controller", "controller epoch"), "1"
 """Lane and track of the controller's epochs, and the one of the first controller."""
 ZOOKEEPER_LANE, QUEUE_FOR = "ZooKeeper", "queue for "
@@ -53,6 +56,7 @@ class SpanRow(msgspec.Struct, frozen=True):
     | lane | tracks | value |
     |---|---|---|
     | partition | leader epoch, partition epoch, ISR | the number; ``{1, 2}`` |
+    | | ELR, last known leader | ``{1, 2}``; a broker's id |
     | controller | controller epoch, broker 1 ... | number; active, fenced, shutting down, absent |
     | broker 1 ... | uptime | broker epoch, or none before it is registered |
     | | down | crashed, disk replaced, tail lost, stopped, down |
@@ -62,8 +66,8 @@ class SpanRow(msgspec.Struct, frozen=True):
     | records | state | safe, at risk, lost, offline |
 
     `text` says the same in words. `flags`: ``life N`` (uptime), ``lacks committed``, ``log empty``,
-    ``recovering`` and ``unaware`` of that (role), ``no leader`` (leader epoch), ``high watermark
-    N`` (log).
+    ``recovering`` and ``unaware`` of that (role), ``in ELR`` (role out), ``no leader`` (leader
+    epoch), ``high watermark N`` (log).
 
     With ZooKeeper a broker's uptime has the czxid of its znode, with the flag ``not told`` where
     the broker does not know it; a role has ``idle`` where the broker neither leads nor fetches.
@@ -160,7 +164,7 @@ _LogMark = Literal["truncated", "deleted", "destroyed", "appended", "lost", "che
 _IsrMark = Literal["caught up", "not proposed", "withdrawn", "stopped fetching"]
 _ClientMark = Literal["polled", "acknowledged"]
 _ControllerMark = Literal[
-    "unclean", "unchanged", "compared", "elected", "stood down", "queue dropped"
+    *("unclean", "from ELR", "unchanged", "compared", "elected", "stood down", "queue dropped")
 ]
 _RunMark = Literal["broken", "not applicable", "happened"]
 MarkKind = Literal[_ProcessMark, _LogMark, _IsrMark, _ClientMark, _ControllerMark, _RunMark]
@@ -251,6 +255,11 @@ class Meta(msgspec.Struct, frozen=True):
     end: int
     columns: Columns = ()
 
+    @property
+    def has_elr(self) -> bool:
+        """Whether the cluster begins with eligible leader replicas (KIP-966)."""
+        return f"{ELR}=1" in self.features.split()
+
     def own(self, x: int) -> tuple[int, int]:
         """The play's own numbers of the moments at `x`, the first and the last of them."""
         return self.columns[x] if self.columns and 0 <= x < len(self.columns) else (x, x)
@@ -332,6 +341,13 @@ class Rows(msgspec.Struct, frozen=True, dict=True):
 def broker_lane(id: int) -> str:
     """``"broker 2"``."""
     return f"broker {id}"
+
+
+def strips_of(runs: Sequence[Rows], partition: str) -> tuple[str, ...]:
+    """The tracks of a partition's own lane in any of these runs, from the top."""
+    spans = [s for run in runs for t in STRIPS_OF_ELR for s in run.tracks.get(("partition", t), ())]
+    found = {span.track for span in spans if span.partition == partition}
+    return (*STRIPS, *(track for track in STRIPS_OF_ELR if track in found))
 
 
 def tells_epochs(rows: Rows) -> bool:

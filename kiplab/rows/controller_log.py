@@ -12,7 +12,8 @@ from ..engine.truth import partition_of, registration_of, sessions, truth
 from ..protocol import facts, messages
 from ..protocol.errors import KafkaError
 from ..protocol.ids import CONTROLLER, BrokerId
-from ..protocol.kraft.records import PartitionChangeRecord
+from ..protocol.kraft.records import ClearElrRecord, PartitionChangeRecord
+from ..protocol.registrations import topic_of
 from ..protocol.releases import CodeVersion
 from . import rejection_lines
 from .rejection_lines import ids
@@ -52,6 +53,27 @@ def configured(event: facts.TopicConfigured, moment: Moment) -> Iterator[LogLine
     longer = moment.code(CONTROLLER) >= (3, 6)
     text = f"Replayed ConfigRecord for {what} which {became}" if longer else f"{what}: {became}"
     yield LogLine("controller", "INFO", "ConfigurationControlManager", text)
+    if _written(ClearElrRecord, moment):
+        mine = (p for p in truth(moment.before).partitions if topic_of(p.name) == event.topic)
+        count = sum(bool(p.elr or p.last_known) for p in mine)
+        text = f"Removed ELRs from {count} partitions of topic {event.topic}."
+        yield LogLine("controller", "INFO", REPLICATION, text)
+
+
+def elected(event: facts.LeaderElected, moment: Moment) -> Iterator[LogLine]:
+    """From the ELR, which is said at TRACE before 4.1 (PartitionChangeBuilder.tryElection).
+
+    Left out: "UNCLEAN partition change for ...", at INFO where a leader came from neither ISR nor
+    ELR, from 4.1 on for every change of a RECOVERING partition, and at DEBUG without the first word
+    for others (PartitionRegistration.maybeLogPartitionChange, 3.2 to 4.3): it repeats every field
+    that the record changed.
+    """
+    if event.from_elr and moment.code(CONTROLLER) >= (4, 1):
+        number = event.partition.removeprefix(f"{topic_of(event.partition)}-")
+        who = f"topicId …, partition {number} to {event.leader}"
+        end = "Previous partition: …, change record: …"
+        text = f"Setting new leader for {who} using ELR. {end}"
+        yield LogLine("controller", "INFO", "PartitionChangeBuilder", text)
 
 
 def periodic(event: facts.PeriodicElections, moment: Moment) -> Iterator[LogLine]:
@@ -139,11 +161,18 @@ _CHANGES: dict[facts.BrokerChange, Callable[[BrokerId, Moment], Iterator[LogLine
 
 
 def delivered(event: Delivered, moment: Moment) -> Iterator[LogLine]:
-    """What a controller says to a heartbeat, and to an unregistration."""
+    """What a controller says to a heartbeat, to an unregistration, and with eligible leader
+    replicas to a registration.
+
+    Left out: without these a registration is told of from 4.0 on, too ("handleBrokerShutdown").
+    """
     if event.receiver == CONTROLLER and isinstance(event.body, messages.BrokerHeartbeatRequest):
         yield from _heartbeat(event.body, moment)
     if isinstance(event.body, messages.UnregisterBrokerRequest):
         yield from _changing("handleBrokerUnregistered", moment)
+    has_elr = moment.step.cluster.features.has_elr
+    if has_elr and isinstance(event.body, messages.BrokerRegistrationRequest):
+        yield from _cleaned_up(event.body, moment)
 
 
 def _heartbeat(request: messages.BrokerHeartbeatRequest, moment: Moment) -> Iterator[LogLine]:
@@ -165,11 +194,34 @@ def _changing(context: str, moment: Moment) -> Iterator[LogLine]:
 
     Source: ReplicationControlManager.generateLeaderAndIsrUpdates, 3.2 to 4.3.
     """
-    written = [e.record for e in moment.step.events if isinstance(e, facts.RecordWritten)]
-    changed = written.count(PartitionChangeRecord.__name__)
-    if changed:
-        text = f"{context}: changing {changed} partition(s)"
+    yield from _changed(context, _written(PartitionChangeRecord, moment))
+
+
+def _changed(context: str, count: int) -> Iterator[LogLine]:
+    if count:
+        text = f"{context}: changing {count} partition(s)"
         yield LogLine("controller", "INFO", REPLICATION, text)
+
+
+def _written(record: type, moment: Moment) -> int:
+    """How many records of a kind."""
+    written = [e.record for e in moment.step.events if isinstance(e, facts.RecordWritten)]
+    return written.count(record.__name__)
+
+
+def _cleaned_up(request: messages.BrokerRegistrationRequest, moment: Moment) -> Iterator[LogLine]:
+    """Who did not stop in order leaves the ISRs first, and then the ELRs.
+
+    Source: ReplicationControlManager.handleBrokerShutdown, 4.0 to 4.3.
+    """
+    stood = registration_of(moment.before, request.broker)
+    if stood is not None and stood.epoch == request.previous_epoch:
+        yield from _changing("handleBrokerShutdown", moment)
+        return
+    written = _written(PartitionChangeRecord, moment)
+    in_isr = sum(request.broker in p.isr for p in truth(moment.before).partitions)
+    for count in (min(in_isr, written), written - min(in_isr, written)):
+        yield from _changed("handleBrokerUncleanShutdown", count)
 
 
 # --- heartbeat lines ------------------------------------------------------------------------------

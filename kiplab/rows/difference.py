@@ -7,10 +7,11 @@ from collections.abc import Hashable
 
 import msgspec
 
-from .columns import CONTROLLER_EPOCH, STRIPS, MessageRow, Rows, api_name, broker_lane
+from .columns import CONTROLLER_EPOCH, STRIPS, STRIPS_OF_ELR, MessageRow, Rows, api_name, broker_lane
 from .log_blocks import LEADS
 
 NOTHING = "none"
+_STRIPS = (*STRIPS, *STRIPS_OF_ELR)
 State = dict[tuple[str, str], str]
 """Words by (node, field)."""
 
@@ -19,9 +20,10 @@ class Difference(msgspec.Struct, frozen=True):
     """At moment `x`, `field` of `node` is `one` in the first run and `other` in the second.
 
     Nodes are partitions, ``"broker 2"``, ``"controller"`` and ``"the run"``. Fields of a partition:
-    leader, leader epoch, partition epoch, ISR, committed records; of a broker: process, broker
-    epoch, fenced, and per partition its role, log end offset and high watermark; of the controller:
-    its epoch, and its answers to the messages that arrive at that moment; of the run: verdict.
+    leader, leader epoch, partition epoch, ISR, ELR, last known leader, committed records; of a
+    broker: process, broker epoch, fenced, and per partition its role, log end offset and high
+    watermark; of the controller: its epoch, and its answers to the messages that arrive at that
+    moment; of the run: verdict.
     """
 
     x: int
@@ -103,7 +105,7 @@ def state(rows: Rows, x: int) -> State:
 def _partition(rows: Rows, name: str, x: int) -> State:
     return {
         (name, "leader"): _leader(rows, name, x),
-        **{(name, t): rows.value("partition", t, x, name) or NOTHING for t in STRIPS},
+        **{(name, t): rows.value("partition", t, x, name) or NOTHING for t in _STRIPS},
         (name, "committed records"): rows.text("records", "state", x, name) or NOTHING,
     }
 

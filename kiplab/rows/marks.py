@@ -79,6 +79,8 @@ def _client_refused(event: facts.Refused) -> _Made:
 
 def _elected(event: facts.LeaderElected) -> _Made:
     lane = broker_lane(event.leader)
+    if event.from_elr:
+        return lane, "from ELR", "elected from the ELR"
     return (lane, "unclean", "elected uncleanly") if event.unclean else None
 
 

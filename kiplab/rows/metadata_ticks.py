@@ -8,6 +8,7 @@ from ..engine.events import Event
 from ..engine.history import Recorded
 from ..engine.truth import truth
 from ..protocol import facts, ids
+from ..protocol.kraft.records import ClearElrRecord
 from ..protocol.zookeeper.znodes import BROKER_IDS_PATH, CONTROLLER_PATH, partition_state_path
 from ..protocol.zookeeper_facts import ControllerElected, SessionEnded, SessionOpened, ZnodeChanged
 from .columns import TickRow
@@ -33,7 +34,10 @@ def ticks(shots: Sequence[Snapshot]) -> Iterator[TickRow]:
                 # The facts that a record's replay reports come right after it.
                 following = _those(facts.Replayed, named[place + 1 :])
                 replayed = [fact for _, fact in following]
-                short = (_SHORT[type(fact)](fact) for fact in replayed if type(fact) in _SHORT)
+                short = [_SHORT[type(fact)](fact) for fact in replayed if type(fact) in _SHORT]
+                if replayed and event.record == ClearElrRecord.__name__:
+                    short = ["clear ELR"]
+                about = dict.fromkeys(str(getattr(e, "partition", "")) for e in replayed)
                 yield TickRow(
                     x=shot.x,
                     offset=event.offset,
@@ -41,7 +45,7 @@ def ticks(shots: Sequence[Snapshot]) -> Iterator[TickRow]:
                     version=event.version,
                     text=event.text,
                     short=", ".join(dict.fromkeys(filter(None, short))),
-                    partition=next((str(getattr(e, "partition", "")) for e in replayed), ""),
+                    partition=next(iter(about), "") if len(about) == 1 else "",
                     events=(id, *(other for other, _ in following)),
                 )
 
@@ -56,7 +60,8 @@ def _elected(event: facts.LeaderElected) -> str:
         return "no leader"
     if event.leader == event.before:
         return ""
-    return f"elect {event.leader}{' uncleanly' if event.unclean else ''}"
+    how = " from ELR" if event.from_elr else " uncleanly" if event.unclean else ""
+    return f"elect {event.leader}{how}"
 
 
 _SHORT: dict[type, Callable[[Any], str]] = {

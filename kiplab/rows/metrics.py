@@ -99,8 +99,8 @@ def _least(led: Led) -> int:
 
 
 def _elected_uncleanly(moment: snapshots.Moment) -> Iterator[BrokerId]:
-    """One for each partition whose leader was not in the ISR that it had before; from 4.1 on, whose
-    leader is to recover from now on.
+    """One for each partition whose leader was not in the ISR or ELR that it had before; from 4.1 on,
+    whose leader is to recover from now on.
 
     Source: ControllerMetricsChanges.handlePartitionChange and
     PartitionRegistration.electionWasClean, 3.9 and 4.0; TopicDelta.updateElectionStats, 4.1 to 4.3.
@@ -110,7 +110,7 @@ def _elected_uncleanly(moment: snapshots.Moment) -> Iterator[BrokerId]:
     for old in truth(moment.before).partitions:
         new = partition(after, old.name) if old.name in elected else None
         if new is not None:
-            was_outside = new.leader != NO_LEADER and new.leader not in old.isr
+            was_outside = new.leader != NO_LEADER and new.leader not in (*old.isr, *old.elr)
             if (new.recovery and not old.recovery) if code >= (4, 1) else was_outside:
                 yield CONTROLLER
 
@@ -204,6 +204,11 @@ _MARKED: dict[str, Callable[[snapshots.Moment], Iterator[BrokerId]]] = {
     "IsrExpandsPerSec": lambda moment: _changed(moment, growing=True),
     "FailedIsrUpdatesPerSec": _failed,
     "UncleanLeaderElectionsPerSec": _elected_uncleanly,
+    "ElectionFromEligibleLeaderReplicasPerSec": lambda moment: (
+        CONTROLLER
+        for e in moment.step.events
+        if isinstance(e, facts.LeaderElected) and e.from_elr
+    ),
     "NewActiveControllersCount": lambda moment: (
         CONTROLLER for e in moment.step.events if isinstance(e, facts.ControllerResigned)
     ),

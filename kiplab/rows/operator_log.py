@@ -38,6 +38,7 @@ _LINES: dict[type, Callable[[Any, Moment], Iterator[LogLine]]] = {
     facts.PeriodicElections: controller_log.periodic,
     facts.TopicConfigured: controller_log.configured,
     facts.IsrChanged: controller_log.isr_changed,
+    facts.LeaderElected: controller_log.elected,
     facts.BrokerChanged: controller_log.broker_changed,
     facts.IsrReverted: broker_log.reverted,
     facts.IsrStuck: broker_log.stuck,

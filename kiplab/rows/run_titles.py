@@ -1,8 +1,8 @@
 """The titles of one picture's panels: the rules in which their runs differ."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 
-from ..protocol.guards import GUARDS, SPECIFIED, named
+from ..protocol.guards import GUARDS, SPECIFIED, GuardKind, named
 from ..protocol.releases import RELEASES
 from .columns import Rows
 
@@ -26,8 +26,9 @@ def titles(runs: Sequence[Rows], names: Sequence[str] = ()) -> tuple[str, ...]:
     wanted = as_specified(differing)
     if wanted:
         return tuple(_title_of_specified(run, wanted) for run in runs)
-    subjects = sorted({rule_word(guard) for guard in differing})
-    by_subject = {s: {g for g in differing if rule_word(g) == s} for s in subjects}
+    words = dict(_words(runs, differing))
+    subjects = sorted(set(words.values()))
+    by_subject = {s: {g for g in differing if words[g] == s} for s in subjects}
     whole = all(not guards & on or guards <= on for guards in by_subject.values() for on in sets)
     releases = {_release(run) for run in runs}
     # Between releases several KIPs came: then the releases say more than a list of KIPs.
@@ -43,6 +44,17 @@ def titles(runs: Sequence[Rows], names: Sequence[str] = ()) -> tuple[str, ...]:
         )
         for run, on in zip(runs, sets, strict=True)
     )
+
+
+def _words(runs: Sequence[Rows], guards: Set[str]) -> Iterator[tuple[str, str]]:
+    """The word for each guard: one for all that eligible leader replicas bring, where these are on
+    in some runs only and none of the guards is switched by hand.
+    """
+    by_hand = {id for run in runs for id, _ in run.meta.switched}
+    together = len({run.meta.has_elr for run in runs}) > 1
+    for id in guards:
+        of_elr = GUARDS[id].kind is GuardKind.FEATURE and id not in by_hand
+        yield id, "ELR" if together and of_elr else rule_word(id)
 
 
 def as_specified(guards: Set[str]) -> str:
@@ -89,11 +101,11 @@ def _clause_in_words(id: str) -> str:
 
 
 def own_title(rows: Rows) -> str:
-    """``Kafka 3.5``, and what was switched by hand: ``KIP-903 off · Kafka 3.5``; ``KIP-704 as
-    specified`` for all that a KIP wants and no release does, ``partition epoch off`` for one of
-    it.
+    """``Kafka 3.5``, ``ELR on · Kafka 4.3``, and what was switched by hand: ``KIP-903 off · Kafka
+    3.5``; ``KIP-704 as specified`` for all that a KIP wants and no release does, ``partition epoch
+    off`` for one of it.
     """
-    switched, words = dict(rows.meta.switched), []
+    switched, words = dict(rows.meta.switched), ["ELR on"] if rows.meta.has_elr else []
     mode = RELEASES[rows.meta.release].mode
     for subject in dict.fromkeys(id.split(".")[0] for id in switched):
         wanted = {id for id in wanted_by(subject) if mode in GUARDS[id].modes}

@@ -76,10 +76,11 @@ def table(rows: columns.Rows) -> tuple[list[str], list[list[str]]]:
     """(heads, lines): one line per moment, with the state that holds from it on."""
     name = rows.busiest
     lanes = [columns.broker_lane(b) for b in rows.meta.brokers]
-    heads = ["moment", "line", "what happens", *columns.STRIPS]
+    tracks = columns.strips_of((rows,), name)
+    heads = ["moment", "line", "what happens", *tracks]
     body = []
     for moment in rows.moments:
-        strips = [rows.text("partition", t, moment.x, name) for t in columns.STRIPS]
+        strips = [rows.text("partition", t, moment.x, name) for t in tracks]
         brokers = [_cell(rows, lane, moment.x, name) for lane in lanes]
         records = rows.text("records", "state", moment.x, name)
         line = str(moment.line or "")
@@ -120,7 +121,9 @@ def _standing(rows: columns.Rows, x: int) -> Iterator[str]:
         yield rows.text(*columns.CONTROLLER_EPOCH, x)
     yield from filter(None, (_queue(rows, lane, x) for lane in columns.queues_in(rows)))
     for name in rows.meta.partitions:
-        values = [f"{track} {rows.text('partition', track, x, name)}" for track in columns.STRIPS]
+        tracks = columns.strips_of((rows,), name)
+        said = ((track, rows.text("partition", track, x, name)) for track in tracks)
+        values = [f"{track} {text}" for track, text in said if text]
         records = rows.text("records", "state", x, name)
         yield f"{name} has {', '.join(values)}, committed records {records}"
     for id in rows.meta.brokers:

@@ -14,7 +14,7 @@ from ..protocol.log import Log, first_difference, holds
 from ..protocol.registrations import LeaderRecoveryState, PartitionRegistration
 from ..protocol.replica import broker_state
 from . import zookeeper_spans
-from .columns import STRIPS, SpanRow, broker_lane, offsets
+from .columns import STRIPS, STRIPS_OF_ELR, SpanRow, broker_lane, offsets
 from .snapshots import Reading, Snapshot, Track, replica_at, track, tracks
 
 Losses = dict[str, list[tuple[int, Log]]]
@@ -32,7 +32,7 @@ def spans(shots: Sequence[Snapshot]) -> Iterator[SpanRow]:
     of_broker = [(name, "") for name in _OF_BROKER]
     of_broker += [(name, partition) for partition in names for name in ("role", "log")]
     for name in names:
-        strips = [(strip, name) for strip in STRIPS]
+        strips = [(strip, name) for strip in (*STRIPS, *STRIPS_OF_ELR)]
         yield from tracks(shots, "partition", strips, partial(_partition, name))
     yield from track(shots, "controller", "controller epoch", _controller_epoch)
     for node in start.brokers:
@@ -83,6 +83,15 @@ def _partition(name: str, shot: Snapshot) -> Iterator[tuple[Track, Reading]]:
         yield ("leader epoch", name), _leader_epoch(state)
         yield ("partition epoch", name), Reading(epoch, epoch)
         yield ("ISR", name), Reading(isr, isr)
+        if state.elr:
+            yield ("ELR", name), Reading(broker_list(state.elr), broker_list(state.elr))
+        if state.last_known:
+            yield ("last known leader", name), _last_known(state.last_known[0])
+
+
+def _last_known(leader: BrokerId) -> Reading:
+    """Kafka 4.0 may note that there was none."""
+    return Reading(str(leader), f"broker {leader}" if leader != NO_LEADER else str(leader))
 
 
 def _leader_epoch(state: PartitionRegistration) -> Reading:
@@ -158,6 +167,8 @@ def _role(
         return Reading("in ISR", f"in ISR{idle}{lacks}", flags)
     if _is_proposed(cluster, state, node):
         return Reading("proposed", "proposed, not decided", flags)
+    if node.id in state.elr:
+        return Reading("out", "out of the ISR, in the ELR", (*flags, "in ELR"))
     return Reading("out", f"out of the ISR{idle}", flags)
 
 
@@ -245,7 +256,7 @@ def _at_risk(cluster: Cluster, state: PartitionRegistration) -> bool:
     if not broken & {properties.ELECTABLE_HOLDS_COMMITTED.id, properties.NO_STALE_EPOCH_IN_ISR.id}:
         return False
     observed = next(o for o in cluster.observed if o.partition == state.name)
-    members = [b for b in cluster.brokers if b.id in state.isr]
+    members = [b for b in cluster.brokers if b.id in (state.isr or state.elr)]
     lacking = any(
         not holds(broker_state.log_of(b, state.name), observed.committed) for b in members
     )

@@ -84,7 +84,11 @@ def _keeper(cluster: Cluster, walk: _TreeWalk) -> StateNode:
     if cluster.features.mode is Mode.ZOOKEEPER:
         key, node, label, release = "zookeeper", ZOOKEEPER, "inter.broker.protocol.version", []
     version = StateNode("metadata_version", label, cluster.features.metadata_version, field=place)
-    children = (*release, version, *walk.fields(cluster.controller))
+    levels = [version]
+    if cluster.features.has_elr:
+        name = "eligible.leader.replicas.version"
+        levels.append(StateNode("elr", name, "1", field="Features.elr"))
+    children = (*release, *levels, *walk.fields(cluster.controller))
     text = f"controller epoch {truth(cluster).controller_epoch}"
     return StateNode(key, node_name(node), text, field="Cluster.controller", children=children)
 
@@ -272,7 +276,8 @@ def _registration(registration: Registration) -> str:
 def _partition(state: PartitionRegistration) -> str:
     leader = f"leader {state.leader}" if state.leader >= 0 else "no leader"
     epochs = f"leader epoch {state.leader_epoch}, partition epoch {state.partition_epoch}"
-    return f"{leader}, ISR {broker_list(state.isr)}, {epochs}"
+    elr = f", ELR {broker_list(state.elr)}" if state.elr else ""
+    return f"{leader}, ISR {broker_list(state.isr)}{elr}, {epochs}"
 
 
 def _role(replica: broker_state.Replica) -> str:

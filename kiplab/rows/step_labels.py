@@ -94,8 +94,17 @@ def _upgrade(statement: Statement, _events: Sequence[Event]) -> str:
     metadata = statement.arg("metadata")
     if metadata is not None:
         return f"metadata version {metadata}"
+    if (level := statement.arg("elr")) is not None:
+        return f"ELR switched {'on' if level == '1' else 'off'}"
     who = statement.words[0] if statement.words else "all"
     return f"{'broker ' * who.isdigit()}{who} runs {statement.arg('kafka')}"
+
+
+def _configure(statement: Statement, _events: Sequence[Event]) -> str:
+    count = statement.arg("min-insync-replicas")
+    is_on = statement.arg("unclean-leader-election") == "yes"
+    setting = f"unclean election {'on' if is_on else 'off'}"
+    return f"{f'min.insync.replicas {count}' if count else setting} for {statement.words[0]}"
 
 
 def _request(_statement: Statement, events: Sequence[Event]) -> str:
@@ -157,8 +166,5 @@ _LABELS: dict[str, Callable[[Statement, Sequence[Event]], str]] = {
         f"transaction {'committed' if s.words[1] == 'commit' else 'aborted'}"
     ),
     "elect": lambda s, _: "unclean election" if s.arg("unclean") == "yes" else "election requested",
-    "configure": lambda s, _: (
-        f"unclean election {'on' if s.arg('unclean-leader-election') == 'yes' else 'off'}"
-        f" for {s.words[0]}"
-    ),
+    "configure": _configure,
 }

@@ -56,13 +56,15 @@ def on_record(playback: Playback, partition: str) -> str:
     """Leader, ISR and the two epochs of a partition; what this step has changed is marked."""
     before = record_of(playback.frames[max(playback.at - 1, 0)].stage, partition)
     now = record_of(playback.here, partition)
-    facts = "".join(_fact(name, value, before.get(name, value)) for name, value in now.items())
+    facts = "".join(_fact(name, value, before.get(name, "")) for name, value in now.items())
     label = escape(f"on record for {partition}", quote=True)
     return f'<div class="kiplab-facts" role="group" aria-label="{label}">{facts}</div>'
 
 
 def record_of(stage: Stage, partition: str) -> dict[str, str]:
-    """Leader, leader epoch, ISR and partition epoch in words, by name; empty for no partition."""
+    """Leader, leader epoch, ISR and partition epoch in words, by name, with the ELR and the last
+    known leader where there is one; empty for no partition.
+    """
     state = partition_of(stage.cluster, partition)
     if state is None:
         return {}
@@ -70,6 +72,8 @@ def record_of(stage: Stage, partition: str) -> dict[str, str]:
         "leader": "none" if state.leader == NO_LEADER else str(state.leader),
         "leader epoch": str(state.leader_epoch),
         "ISR": broker_list(state.isr),
+        **({"ELR": broker_list(state.elr)} if state.elr else {}),
+        **({"last known leader": str(state.last_known[0])} if state.last_known else {}),
         "partition epoch": str(state.partition_epoch),
     }
 

@@ -55,6 +55,10 @@ REFUSED_BY_NO_GUARD = (
 )
 FAILED_OVER = TRIO + "fail-over\nfetch 2\n"
 NOT_PROPOSED = PAIR + "crash 2\nexpire 2\nstart 2\ncatch-up 2\n"
+WITH_ELR = TRIO.replace("leader=1 ", "min-insync-replicas=2 leader=1 ")
+"""For `play` with elr=1."""
+ELR_WAITED_FOR = WITH_ELR + "crash 3\nexpire 3\nshut-down 2\nexpire 2\ncrash 1\nexpire 1\n"
+ELR_ELECTED = ELR_WAITED_FOR + "start 2\nunfence 2\n"
 EVERY_MARK = [
     FAILED_OVER,
     *(HELD, LEAVING, MESSAGES, NOT_PROPOSED, PROPOSED, READ_AND_LOST, REFUSED_AT_ONCE),
@@ -63,9 +67,9 @@ EVERY_MARK = [
 """Plays in which, together, everything occurs that a picture has a mark for."""
 
 
-def play(text: str, kafka: str = "3.5") -> Rows:
+def play(text: str, kafka: str = "3.5", elr: int = 0) -> Rows:
     """The rows of a play."""
-    return rows_of(run_play(parse(text), parse_features(kafka)))
+    return rows_of(run_play(parse(text), parse_features(kafka, elr=elr)))
 
 
 def spans(rows: Rows, lane: str, track: str) -> list[tuple[int, int, str]]:

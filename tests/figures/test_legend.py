@@ -11,7 +11,7 @@ from kiplab.figures.timeline.whole_runs import timeline, twin
 from kiplab.rows.columns import Rows
 from tests.figures import zookeeper_plays
 from tests.figures.boxes import so_far
-from tests.figures.small_plays import EVERY_MARK, NOT_PROPOSED, STALE_JOIN, play
+from tests.figures.small_plays import ELR_ELECTED, EVERY_MARK, NOT_PROPOSED, STALE_JOIN, play
 from tests.kafka_14139 import rows_on
 
 IDS = [mark.id for mark in MARKS]
@@ -31,6 +31,7 @@ def cost(rows: Rows, width: int) -> float:
 def test_every_entry_is_shown_by_some_play(lossy: Rows) -> None:
     shown = {mark.id for text in EVERY_MARK for mark in occurring((play(text),))}
     shown |= {mark.id for mark in occurring((rows_on("hole-never-level", "3.5"),))}
+    shown |= {mark.id for mark in occurring((play(ELR_ELECTED, "4.3", elr=1),))}
     shown |= {mark.id for run in zookeeper_plays.runs() for mark in occurring((run,))}
     assert set(IDS) - shown - {mark.id for mark in occurring((lossy,), beside=True)} == set()
 

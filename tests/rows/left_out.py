@@ -29,7 +29,7 @@ def by_type(names_by_reason: dict[str, str]) -> dict[type, str]:
 UNMARKED = by_type(
     {
         "marked where it matters, by `_fetched`": "Fetched",
-        _BANDS: "IsrProposed IsrChanged BrokerChanged BecameLeader BecameFollower Registered"
+        _BANDS: "ElrChanged LastKnownLeaderChanged IsrProposed IsrChanged BrokerChanged BecameLeader BecameFollower Registered"
         " RecordWritten HighWatermarkMoved LeaderRecovery RecoveryStateChanged",
         "the axis tells it": "TransactionBegun TransactionEnded TopicConfigured",
         "no record goes with it": "EpochDropped",
@@ -89,7 +89,12 @@ NOT_SHORT: dict[type, str] = {
 }
 """Structs of the state that have no few words of their own, and why."""
 
-UNSAID = by_type({"the bands of the brokers begin or end there": "IsrChanged RecoveryStateChanged"})
+UNSAID = by_type(
+    {
+        "the bands of the brokers begin or end there": "IsrChanged RecoveryStateChanged",
+        "the strips of the partition begin or end there": "ElrChanged LastKnownLeaderChanged",
+    }
+)
 """What a record changed that its tick has no words for, and why."""
 NOT_DONE = {"expect": "the runner judges it"}
 """Verbs without a deed, and why."""

@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
-from ...rows.columns import STRIPS, MessageRow, SpanRow
+from ...rows.columns import MessageRow, SpanRow
 from ...rows.message_paths import drawn_messages
 from ..drawing.canvas import safe
 from .lanes import Panel
@@ -16,8 +16,7 @@ _DECIDED, _WRITTEN = "decided by the controller", "as it is written in ZooKeeper
 def draw_cards(panel: Panel) -> None:
     """Cards for strips, ticks, lanes, records and messages."""
     keeps = panel.lanes.zookeeper is not None
-    for track in STRIPS:
-        y0, y1 = panel.lanes.strips[track]
+    for track, (y0, y1) in panel.lanes.strips.items():
         for span in panel.spans("partition", track):
             heading = f"{track} of {panel.partition}: {span.text}"
             _span(panel, span, (y0 + y1) / 2, heading, _WRITTEN if keeps else _DECIDED)

@@ -142,13 +142,16 @@ def _proposed(canvas: Canvas, band: Band) -> None:
 
 
 def _out(canvas: Canvas, band: Band) -> None:
-    """A thin line; hollow while the log is empty; dotted while nothing is fetched."""
+    """A thin line; two in the ELR; hollow while the log is empty; dotted while it is not fetched."""
     theme, y = canvas.theme, (band.y0 + band.y1) / 2
     if "idle" in band.flags:
         canvas.line(band.x0, y, band.x1, y, theme.gone, width=3, dash="3px,5px")
     elif "log empty" in band.flags:
         edge = {"color": theme.line, "width": 1}
         canvas.rect(band.x0, band.x1, y - 2.5, y + 2.5, theme.box, line=edge)
+    elif "in ELR" in band.flags:
+        for line in (y - 3, y + 3):
+            canvas.line(band.x0, line, band.x1, line, theme.member_edge, width=2)
     else:
         canvas.line(band.x0, y, band.x1, y, theme.line, width=3)
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from ...plays.verdict import VERDICT_SIGNS
-from ...rows.columns import MessageRow, Rows, tells_epochs
+from ...rows.columns import MessageRow, Rows, strips_of, tells_epochs
 from ...rows.difference import first_difference
 from ...rows.message_paths import drawn_messages
 from ...rows.run_titles import titles
@@ -129,7 +129,12 @@ def _draw_panels(
             run, first = runs[place], differ[place]
             begin = y + HEAD - 2 * SIZES.title
             talk = TALK + TILED * tells_epochs(run)
-            planned = lanes(begin, run.meta.brokers, SIZES, tick_rows=answered, talk=talk)
+            planned = lanes(
+                *(begin, run.meta.brokers, SIZES),
+                tick_rows=answered,
+                talk=talk,
+                tracks=strips_of(runs, name),
+            )
             panel = Panel(column.canvas, run, name, planned, (), place)
             note = "no difference from the first panel" if place else ""
             note = note if first is None else f"◆ first differs at {first}"

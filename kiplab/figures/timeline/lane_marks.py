@@ -10,17 +10,23 @@ from .lanes import Panel
 from .log_ends import is_dense, uptimes
 
 GLYPHS: dict[MarkKind, str] = {"crashed": "✕", "stopped": "✕", "caught up": "◆"}
-SIGNS: dict[MarkKind, str] = {"not proposed": "◇ ", "unclean": "! ", "checkpoint lost": "▼ "}
+SIGNS: dict[MarkKind, str] = {
+    "not proposed": "◇ ",
+    "unclean": "! ",
+    "from ELR": "↑ ",
+    "checkpoint lost": "▼ ",
+}
 COLORS: dict[MarkKind, str] = {
     "not proposed": "refused",
     "unclean": "gone",
+    "from ELR": "text",
     "truncated": "gone",
     "checkpoint lost": "gone",
 }
 """Names of the theme's colours; the other marks are muted."""
 SPOKEN: tuple[MarkKind, ...] = (
-    *("checkpoint lost", "truncated", "unclean", "not proposed", "stood down", "not let go"),
-    *("caught up", "withdrawn", "deleted", "acknowledged", "polled"),
+    *("checkpoint lost", "truncated", "unclean", "from ELR", "not proposed", "stood down"),
+    *("not let go", "caught up", "withdrawn", "deleted", "acknowledged", "polled"),
 )
 """In order of importance: the first finds room first."""
 FARTHER: tuple[MarkKind, ...] = ("checkpoint lost",)

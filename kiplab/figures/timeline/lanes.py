@@ -73,17 +73,18 @@ def lanes(
     zookeeper: bool = False,
     queues: Sequence[str] = (),
     thin: Collection[str] = (),
+    tracks: Sequence[str] = columns.STRIPS,
 ) -> Lanes:
     """A panel whose title begins at `top`.
 
     `tick_rows` of words stand above the controller's line, and below it there are `talk` pixels
     for what messages have to say. `clients` are the heights of their lanes, by name. With
     `zookeeper` the words stand above its line; `queues` are the brokers that have a row, `thin` are
-    those of which there is nothing to say here.
+    those of which there is nothing to say here. `tracks` are the names of the strips.
     """
     y = top + sizes.title * (1.5 + 0.5 * sizes.air)
     strips = {}
-    for name in columns.STRIPS:
+    for name in tracks:
         strips[name] = (y, y + sizes.strip)
         y += sizes.strip + sizes.gap
     row = sizes.small * 1.35

@@ -162,6 +162,9 @@ MARKS: tuple[Mark, ...] = (
         ("caught up", "◆", "caught up", sample.glyph("◆")),
         ("not proposed", "◇", "not proposed", sample.glyph("◇", "refused")),
         ("unclean", "!", "unclean election", sample.glyph("!", "gone")),
+        ("from ELR", "↑", "elected from the ELR", sample.glyph("↑", "text")),
+        ("in ELR", "═", "in the ELR", sample.role("out", "in ELR"), "out, in ELR"),
+        ("ELR", "▭", "ELR: eligible leader replicas", sample.ground("isr_fill")),
     ),
     *_group(
         "broker",

@@ -8,7 +8,7 @@ alter-partition #1 from broker 1"``, ``"step 3"``. No two are called the same.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ...rows.columns import STRIPS, ZOOKEEPER_LANE, Rows
+from ...rows.columns import ZOOKEEPER_LANE, Rows
 from ...rows.sentences import about
 from .arrows import end_piece, flights
 from .client_lanes import arrows_of
@@ -42,7 +42,7 @@ def places_of(panel: Panel, sheet: Rows, axis: tuple[float, float]) -> dict[str,
 
 def _lanes(panel: Panel) -> Iterator[tuple[str, float, float]]:
     lanes = panel.lanes
-    yield f"partition {panel.partition}", lanes.top, lanes.strips[STRIPS[-1]][1]
+    yield f"partition {panel.partition}", lanes.top, max(low for _, low in lanes.strips.values())
     if lanes.zookeeper is not None:
         yield ZOOKEEPER_LANE, lanes.zookeeper - HALF_A_LINE, lanes.zookeeper + HALF_A_LINE
     low = max(lanes.controller + HALF_A_LINE, lanes.foot)

@@ -5,7 +5,14 @@ from collections.abc import Iterable, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from ...rows.columns import Rows, broker_lane, has_zookeeper, queues_in, tells_epochs
+from ...rows.columns import (
+    Rows,
+    broker_lane,
+    has_zookeeper,
+    queues_in,
+    strips_of,
+    tells_epochs,
+)
 from ...rows.message_paths import marked_messages
 from ...rows.metric_readings import MetricChoice
 from ...rows.view import views
@@ -139,6 +146,7 @@ def draw_panel(
         zookeeper=any(map(has_zookeeper, runs)),
         queues=tuple(dict.fromkeys(lane for each in runs for lane in queues_in(each))),
         thin=_without_copies(runs, name),
+        tracks=strips_of(runs, name),
     )
     words, _ = controller_lane.tick_words(canvas, rows, name)
     roomy = strips.with_room(planned, rows, name)

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from ...plays.verdict import VERDICT_SIGNS
-from ...rows.columns import STRIPS, Rows, SpanRow
+from ...rows.columns import STRIPS, STRIPS_OF_ELR, Rows, SpanRow
 from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.text_width import first_fit, shortened, width_of
 from ..drawing.theme import Theme
@@ -75,12 +75,13 @@ def harms(sentence: str) -> tuple[str, ...]:
 
 
 def draw_strips(panel: Panel) -> None:
-    """Leader epoch, partition epoch and ISR: one stepped row each."""
+    """Leader epoch, partition epoch, ISR, and what there is of KIP-966: one stepped row each."""
     canvas, theme = panel.canvas, panel.canvas.theme
-    for track in STRIPS:
-        y0, y1 = panel.lanes.strips[track]
-        _name(canvas, track, (y0 + y1) / 2)
-        fill = theme.isr_fill if track == "ISR" else theme.epoch_fill
+    for track, (y0, y1) in panel.lanes.strips.items():
+        # Of a panel without the list, beside one that has it, the row is left empty.
+        if track in STRIPS or panel.rows.meta.has_elr or any(panel.spans("partition", track)):
+            _name(canvas, track, (y0 + y1) / 2)
+        fill = theme.epoch_fill if track.endswith("epoch") else theme.isr_fill
         for span in panel.spans("partition", track):
             _step(canvas, (span.x0, span.x1, y0, y1), fill)
             packed, y = span.value.replace(", ", ","), (y0 + y1) / 2
@@ -88,6 +89,11 @@ def draw_strips(panel: Panel) -> None:
             if not _centred(canvas, (span.x0, span.x1), y, texts, "", canvas.sizes.text):
                 _packed(panel, span, y, packed.strip("{}"))
         canvas.keep(0, canvas.end, y0, y1)
+    if "ELR" in panel.lanes.strips:
+        y0, y1 = panel.lanes.strips["ELR"]
+        for mark in panel.marks("from ELR"):  # it moves up into the ISR
+            canvas.line(mark.x, y1 - 2, mark.x, y0, theme.text, width=2)
+            canvas.head(mark.x, y1, mark.x, y0 - canvas.sizes.gap, theme.text, size=9)
 
 
 def _packed(panel: Panel, span: SpanRow, y: float, text: str) -> None:
@@ -180,7 +186,8 @@ def _name(canvas: Canvas, name: str, y: float) -> None:
     """A muted name at the left, on two lines where the margin is narrow."""
     size = canvas.sizes.small
     if width_of(name, size) > canvas.sizes.left - 16:
-        name = name.replace(" ", "<br>")
+        first, _, last = name.rpartition(" ")
+        name = f"{first}<br>{last}"
     canvas.margin(y, name, canvas.theme.muted, size=size)
 
 
@@ -321,6 +328,6 @@ def _card(rows: Rows, other: Other, reading: StripReading) -> Iterator[str]:
         lines = (
             f"{'committed records' if s.track == 'state' else s.track} {s.text}"
             for s in here
-            if s.track in STRIPS or s.track == "state"
+            if s.track in (*STRIPS, *STRIPS_OF_ELR, "state")
         )
         yield ", ".join((*((name,) if len(other.partitions) > 1 else ()), *lines))

@@ -97,7 +97,8 @@ def _who_reads(cluster: Cluster) -> str:
 def leads(state: PartitionRegistration) -> str:
     """A partition in a few words: ``"leader 1, ISR {1, 2}"``."""
     leader = f"leader {state.leader}" if state.leader >= 0 else "no leader"
-    return f"{leader}, ISR {broker_list(state.isr)}"
+    elr = f", ELR {broker_list(state.elr)}" if state.elr else ""
+    return f"{leader}, ISR {broker_list(state.isr)}{elr}"
 
 
 # --- messages -------------------------------------------------------------------------------------
