@@ -160,7 +160,8 @@ def run(
     `kafka` is a release, perhaps with a metadata version (``"3.5/3.4-IV0"``); without it the play
     runs under its own features. `elr` is 1 with eligible leader replicas (KIP-966), 0 without, and
     None as in a new cluster of that release: with them from 4.1 on. `off` and `on` name guards, or
-    KIPs for all their refusals and rules; `off` is applied first. Raises PlayError or UnknownFeatureError, both readable.
+    KIPs for all their refusals and rules; `off` is applied first. Raises PlayError or
+    UnknownFeatureError, both readable.
     """
     found, shared = (play, None) if isinstance(play, Play) else find(play)
     features = features_asked_for(found, shared, kafka, _tuple(off), _tuple(on), elr)

@@ -63,8 +63,9 @@ class Observed(msgspec.Struct, frozen=True, cache_hash=True):
 
     `committed` is everything a leader has ever committed. `isr_epochs` are the broker epochs under
     which the ISR members caught up. `damaged` are the members of ISR and ELR that died without the
-    committed records; when all are, durability is no longer promised (`excused`). `unclean_epoch` is what
-    follows the last unclean election, None before one and after a fault that excuses everything.
+    committed records; when all are, durability is no longer promised (`excused`). `unclean_epoch`
+    is what follows the last unclean election, None before one and after a fault that excuses
+    everything.
     """
 
     partition: ids.PartitionName

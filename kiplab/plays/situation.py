@@ -157,9 +157,7 @@ def _epochs_are_past(brokers: list[HeaderLine], lines: list[HeaderLine]) -> None
             raise _wrong(line, problem, expected, "next-metadata-offset")
 
 
-def _partition(
-    line: int, setup: PartitionSetup, brokers: list[BrokerId], *, has_elr: bool
-) -> None:
+def _partition(line: int, setup: PartitionSetup, brokers: list[BrokerId], *, has_elr: bool) -> None:
     for key in ("replicas", "isr", "adding", "removing", "elr"):
         listed = getattr(setup, key)
         if len(set(listed)) < len(listed):

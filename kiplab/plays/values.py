@@ -339,9 +339,7 @@ def feature_set(text: str) -> features.Features:
     Raises PlayError when it is not written so, or names what does not exist.
     """
     switch = r"([+-])((?:kafka-|pr-)?\d[\w.]*(?:-[a-z][\w-]*)?)"
-    match = re.fullmatch(
-        rf"@((?:[a-z]+-)?[\d.]+(?:/[\d.]+-IV\d+)?)(\+elr)?((?:{switch})*)", text
-    )
+    match = re.fullmatch(rf"@((?:[a-z]+-)?[\d.]+(?:/[\d.]+-IV\d+)?)(\+elr)?((?:{switch})*)", text)
     if not match:
         expected = "expected @RELEASE, then +GUARD or -GUARD, as in @3.5-903"
         raise _wrong(text, "names no feature set", expected)

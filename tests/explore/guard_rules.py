@@ -41,17 +41,20 @@ WORDLESS = {
     GuardKind.RULE: "somebody behaves otherwise, which no fact tells; some do say so (_SAYS_SO)",
     GuardKind.ALTERNATIVE: "as of a rule",
     GuardKind.AS_SPECIFIED: "as of a rule",
+    GuardKind.FEATURE: "as of a rule; who is eligible, facts tell",
 }
 """Kinds of guards that a search does not watch (explored._WATCHED), and why."""
 NEVER_NATIVE = {
     GuardKind.ALTERNATIVE: "a KIP rejected it",
     GuardKind.AS_SPECIFIED: "no release does it",
+    GuardKind.FEATURE: "the level of the feature brings it",
 }
 """Kinds of guards that no release brings (guards.NATIVE), and why."""
 NOT_IN_ITS_PLACE = {
     GuardKind.REFUSAL: "it is part of what was chosen",
     GuardKind.RULE: "it is part of what was chosen",
     GuardKind.AS_SPECIFIED: "it goes with each of them: as_specified",
+    GuardKind.FEATURE: "it is about who is elected, and about no request",
 }
 """Kinds that are not tried in the place of KIP-903 (alternatives._IN_ITS_PLACE), and why."""
 

@@ -22,6 +22,7 @@ _KINDS = {
     GuardKind.RULE: "behaves",
     GuardKind.ALTERNATIVE: "rejected by its KIP",
     GuardKind.AS_SPECIFIED: "in no release",
+    GuardKind.FEATURE: "with the feature",
 }
 
 

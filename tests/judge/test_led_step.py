@@ -43,7 +43,7 @@ def made(*lines: str) -> Play:
     return grammar.parse(HEAD + "".join(f"{line}\n" for line in lines), "made")
 
 
-def led(play: Play, kafka: str, led_by: str, **switched: tuple[str, ...]) -> TwoColumns:
+def led(play: Play, kafka: str, led_by: str, **switched: Any) -> TwoColumns:
     """The engine's leaders under one release beside its leaders under another."""
     other = another_engine.AnotherLeader(parse_features(led_by, **switched))
     return play_in_two_columns(play, parse_features(kafka), lambda _: RealNodes(None, other))

@@ -1,5 +1,7 @@
 """A play in two columns: what is compared, and what a parting looks like."""
 
+from typing import Any
+
 import pytest
 
 from kiplab.judge.side_by_side.deciding import RealNodes
@@ -19,7 +21,7 @@ topic    orders replicas=1,2 isr=1,2 leader=1
 """
 
 
-def columns(play: Play, kafka: str, decided_by: str, **switched: tuple[str, ...]) -> TwoColumns:
+def columns(play: Play, kafka: str, decided_by: str, **switched: Any) -> TwoColumns:
     other = AnotherEngine(parse_features(decided_by, **switched))
     return play_in_two_columns(play, parse_features(kafka), lambda _: RealNodes(other))
 

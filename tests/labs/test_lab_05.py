@@ -1,6 +1,7 @@
 """Lab 05: what it says of the late Fetch, of the four designs, of the searches and of the race."""
 
 import re
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ LAB = "05-why-from-fetch"
 SOURCE, REIGN = "903.epoch-from-metadata", "903.bump-leader-epochs"
 
 
-def asked_for(play: str, **features: str) -> list[dict[int, int]]:
+def asked_for(play: str, **features: Any) -> list[dict[int, int]]:
     """Member and broker epoch of every ISR that was asked for."""
     events = kiplab.run(play, **features).events
     bodies = (getattr(e, "body", None) for e in events if type(e).__name__ == "Delivered")
@@ -33,7 +34,8 @@ def test_were_the_metadata_behind_it_would_ask_for_102_and_be_refused() -> None:
     lines = "hold metadata to=1; hold fetch from=2; fetch 2; crash 2 disk=replaced; expire 2"
     lines = f"{lines}; start 2; unfence 2; deliver fetch from=2 life=1"
     token = judged("fetch/old-fetch", lines).token
-    for features in ({}, {"kafka": "3.5", "off": SOURCE}):
+    rules: list[dict[str, Any]] = [{}, {"kafka": "3.5", "off": SOURCE}]
+    for features in rules:
         assert kiplab.run(token, **features).verdict == "safe"
         assert asked_for(token, **features) == [{1: 101, 2: 102}]
 

@@ -1,6 +1,7 @@
 """Lab 07: what it says of four failures, of three checks, of session ids, and of real Kafka."""
 
 import re
+from typing import Any
 
 import pytest
 
@@ -19,13 +20,13 @@ PLAY, BEFORE, SINCE, BETWEEN = "380-stale-stop-replica", "zk-2.1", "zk-2.2", "zk
 LINE = r"`(Received controlled shutdown request .+?\.)`"
 
 
-def compared(play: str, **features: str) -> list[BrokersCompared]:
+def compared(play: str, **features: Any) -> list[BrokersCompared]:
     """What the controller found whenever it looked."""
     events = kiplab.run(play, **features).events
     return [e for e in events if isinstance(e, BrokersCompared)]
 
 
-def stale(play: str, **features: str) -> list[str]:
+def stale(play: str, **features: Any) -> list[str]:
     """The requests that were refused for a broker epoch."""
     refusals = kiplab.run(play, **features).refusals
     return [str(r["request"]) for r in refusals if r["error"] == "STALE_BROKER_EPOCH"]

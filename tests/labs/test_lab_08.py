@@ -1,6 +1,7 @@
 """Lab 08: what it says of KIP-343, as proposed and unjudged, and of what Kafka has in its place."""
 
 import re
+from typing import Any
 
 import pytest
 
@@ -34,7 +35,7 @@ def played(lines: str) -> kiplab.Run:
     return run
 
 
-def given(play: str, **features: str) -> list[tuple[int, int, int]]:
+def given(play: str, **features: Any) -> list[tuple[int, int, int]]:
     """(broker, first, last) of each poll that was answered."""
     polls = (e for e in kiplab.run(play, **features).events if isinstance(e, facts.Polled))
     return [(e.node, e.first, e.last) for e in polls]

@@ -106,7 +106,9 @@ def metadata_arrived(
     return _configured(broker, update), (), facts
 
 
-def _configured(broker: broker_state.Broker, update: messages.MetadataUpdate) -> broker_state.Broker:
+def _configured(
+    broker: broker_state.Broker, update: messages.MetadataUpdate
+) -> broker_state.Broker:
     """The settings of topics reach the logs after the partitions have changed.
 
     Source: BrokerMetadataPublisher.onMetadataUpdate (4.3.1).

@@ -162,7 +162,10 @@ def _eligible(
 
 
 def _last_leader(
-    partition: PartitionRegistration, goal: PartitionRegistration, acceptable: Acceptable, code: Code
+    partition: PartitionRegistration,
+    goal: PartitionRegistration,
+    acceptable: Acceptable,
+    code: Code,
 ) -> BrokerId | None:
     """The last known leader, if it may be elected without being in ISR or ELR.
 

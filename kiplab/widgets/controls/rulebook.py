@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from ...protocol import features as feature_sets
 from ...protocol.features import Features
-from ...protocol.guards import GUARDS, SPECIFIED, Guard, GuardKind, named, releases_in
+from ...protocol.guards import ELR, GUARDS, SPECIFIED, Guard, GuardKind, named, releases_in
 from ...protocol.ids import CONTROLLER
 from ...protocol.releases import Mode, of_mode
 from ..elements.kinds import Checkbox, Element, ToggleButton
@@ -33,16 +33,18 @@ class Rulebook:
         self.own = button("As in the play", lambda: change(self._own), "Back to the play's rules")
         self.box = row(())
         self.list = column((), max_height="320px", overflow="auto")
-        self._fit(own.mode)
+        self._fit(own)
 
-    def _fit(self, mode: Mode) -> None:
-        """Be the rules of a mode: made anew when a play of another one is loaded."""
-        self._mode = mode
+    def _fit(self, features: Features) -> None:
+        """Be the rules that such features have: made anew where others are to be switched."""
+        mode, self._fits = features.mode, _switchable(features)
         self.release.options = tuple(_releases(mode))
         self.release.tooltip = _WHAT_RUNS[mode]
-        self.kips = {kip: self._switch(kip, _chip(kip, mode)) for kip in SWITCHES[mode]}
+        kips, guards = self._fits
+        self.kips = {kip: self._switch(kip, _chip(kip, mode)) for kip in kips}
         self.guards: dict[str, Checkbox] = {}
-        for id, guard in guards_of(mode).items():
+        for id in guards:
+            guard = GUARDS[id]
             label = f"{id} ({guard.kind}, {releases_in(mode, guard)})"
             box = checkbox(label, tooltip=hint_of(guard), margin="2px 2px 2px 10px")
             self.guards[id] = self._switch(id, box)
@@ -53,8 +55,8 @@ class Rulebook:
         if self._is_shown and (features, own) == (self._features, self._own):
             return
         self._features, self._own, self._showing = features, own, True
-        if features.mode is not self._mode:
-            self._fit(features.mode)
+        if _switchable(features) != self._fits:
+            self._fit(features)
         self.release.value = features.release
         for name, box in (*self.kips.items(), *self.guards.items()):
             box.value = is_on(features, name)
@@ -73,7 +75,7 @@ class Rulebook:
 
 _WHAT_RUNS = {
     Mode.KRAFT: "What code every node runs; what you switched by hand stays. From 4.0 on eligible"
-    " leader replicas are off.",
+    " leader replicas (KIP-966) have a switch.",
     Mode.ZOOKEEPER: "What code every broker runs, at its own inter-broker protocol; what you"
     " switched by hand stays where it fits.",
 }
@@ -112,10 +114,30 @@ AS_SPECIFIED = f"704.{SPECIFIED}"
 """What KIP-704 wants, and no release does."""
 SWITCHES = {Mode.KRAFT: ("841", "903", AS_SPECIFIED), Mode.ZOOKEEPER: ("380",)}
 """The KIPs with a switch of their own, in each mode."""
+ELIGIBLE = f"966.{ELR}"
+"""The switch of eligible leader replicas: the level of the feature, and no guard by hand."""
+
+
+def _switchable(features: Features) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The KIPs and the single guards with a switch: those of a feature only where it is there."""
+    elr = (ELIGIBLE,) if _with_elr(features, 1).has_elr else ()
+    guards = guards_of(features.mode).items()
+    there = (id for id, g in guards if g.kind is not GuardKind.FEATURE or features.has_elr)
+    return (*SWITCHES[features.mode], *elr), tuple(there)
+
+
+def _with_elr(features: Features, level: int) -> Features:
+    """With the feature at this level, or as they are where it does not fit."""
+    try:
+        return feature_sets.with_elr(features, level)
+    except feature_sets.UnknownFeatureError:
+        return features
 
 
 def is_on(features: Features, name: str) -> bool:
     """Whether a guard acts, or a KIP's refusals; guards of another mode do not count."""
+    if name == ELIGIBLE:
+        return features.has_elr
     active = features.active(CONTROLLER)
     ids = [id for id in named(name) if features.mode in GUARDS[id].modes]
     refusals = [id for id in ids if GUARDS[id].kind is GuardKind.REFUSAL]
@@ -128,6 +150,8 @@ def guards_of(mode: Mode) -> dict[str, Guard]:
 
 def turned(features: Features, name: str, on: bool) -> Features:
     """`features` with a guard or a KIP on or off; what the release does by itself needs no word."""
+    if name == ELIGIBLE:
+        return feature_sets.with_elr(features, int(on))
     ids = named(name)
     rest = tuple((id, value) for id, value in features.overrides if id not in ids)
     natural = replace(features, overrides=rest)
@@ -138,7 +162,7 @@ def at_release(features: Features, release: str) -> Features:
     """Every node on `release` at its own metadata version; switches stay where they fit it."""
     bare = feature_sets.parse_features(release)
     kept = tuple(override for override in features.overrides if _fits(bare, override))
-    return replace(bare, overrides=kept)
+    return replace(_with_elr(bare, int(features.has_elr)), overrides=kept)
 
 
 def _fits(bare: Features, override: tuple[str, bool]) -> bool:
@@ -164,6 +188,8 @@ def switch_words(name: str, mode: Mode) -> str:
     """``"KIP-841 (Kafka 3.3 and later)"``: since when a mode has a KIP; ``"... as specified"``."""
     if name == AS_SPECIFIED:
         return "KIP-704 as specified"
+    if name == ELIGIBLE:
+        return "KIP-966 (eligible leader replicas, Kafka 4.0 and later)"
     refusal = next(g for id, g in guards_of(mode).items() if id in named(name) and g.error)
     first = next(release for release in of_mode(mode) if release in refusal.releases)
     return f"KIP-{name} (Kafka {first} and later)"
