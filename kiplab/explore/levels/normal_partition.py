@@ -202,7 +202,10 @@ def of_broker(node: Broker, incarnations: Incarnations) -> Broker:
     """A broker, caught up with the metadata: what is under way to it can be told from the parts."""
     kept = node.durable.replicas
     durable = broker_state.Durable(
-        tuple(broker_state.DurableReplica(r.partition, _flushed(r.log), r.checkpoint) for r in kept)
+        tuple(
+            broker_state.DurableReplica(r.partition, _flushed(r.log), r.checkpoint) for r in kept
+        ),
+        _incarnation(incarnations, node.id, node.durable.clean_epoch),
     )
     process = node.process
     if process is None:
@@ -271,6 +274,7 @@ def _registration(registration: Registration, incarnations: Incarnations) -> Reg
         epoch,
         ids.Incarnation(epoch),
         registration.fenced,
+        registration.in_controlled_shutdown,
         record_offset=ids.MetadataOffset(epoch),
     )
 
@@ -279,9 +283,11 @@ def _replica(replica: Replica, incarnations: Incarnations) -> Replica:
     leading = replica.leading
     if leading is None:
         return replace(replica, partition_epoch=ids.PartitionEpoch(-1))
-    sent = leading.isr_state.sent
+    sent, recovery = leading.isr_state.sent, leading.isr_state.recovery
     state = broker_state.IsrState(
-        tuple(sorted(leading.isr_state.isr)), None if sent is None else _item(sent, incarnations)
+        tuple(sorted(leading.isr_state.isr)),
+        None if sent is None else _item(sent, incarnations),
+        recovery,
     )
     remotes = tuple(_remote(r, incarnations) for r in leading.remotes)
     return replace(replica, leading=broker_state.Leading(leading.start_offset, state, remotes))
