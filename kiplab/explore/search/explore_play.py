@@ -121,7 +121,7 @@ def explore_play(
         if outcome.path and outcome.violated is not None
         else None,
         seconds=took,
-        vacuity=vacuity_of(outcome, searcher.model.coverage, level, start),
+        vacuity=vacuity_of(outcome, searcher.model.coverage, level.within(within), start),
         predicted=predicted,
         engine=searcher.name,
     )
