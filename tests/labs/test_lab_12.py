@@ -1,6 +1,7 @@
 """Lab 12: what it says of eligible leader replicas, of their price, and of what they do not do."""
 
 import re
+from typing import Any
 
 import pytest
 
@@ -82,3 +83,18 @@ def test_it_says_which_clusters_have_the_feature() -> None:
         assert claim in prose(LAB)
     labels = [kiplab.run(PLAY, kafka=kafka).stage.features.label() for kafka in ("4.0", "4.1")]
     assert labels == ["4.0", "4.1 elr=1"]
+
+
+@pytest.mark.usefixtures("own_folder")
+def test_the_searches_prove_it_with_the_rules_and_refute_it_without_them() -> None:
+    names = dict[str, Any]()
+    for id in ("setup", "proof"):
+        exec(cells(LAB, "code")[id], names)
+    found = [names[name] for name in ("kept", "gone", "hole")]
+    assert [(f.verdict, f.steps) for f in found] == [
+        ("proved", None),
+        ("refuted", 4),
+        ("refuted", 8),
+    ]
+    assert "Without its rules four steps are enough" in prose(LAB)
+    assert "elr=1" in names["hole"].sentence
