@@ -137,29 +137,33 @@ def with_deleted(client: Client, event: facts.RecordsDeleted) -> Client:
 def _with_damage(
     cluster: Cluster, observed: Observed, state: PartitionRegistration, events: Iterable[Event]
 ) -> Observed:
-    """Members of ISR and ELR whose registered incarnation is over, and whose disk lacks committed
+    """Members of the ISR whose registered incarnation is over, and whose disk lacks committed
     records.
+
+    With eligible leader replicas (KIP-966) no lost disk is an excuse: who comes back without one is
+    in neither list, and what is lost then is lost by an unclean election.
 
     A member counts while the controller cannot know better: as long as it is not fenced, or when
     the crash itself came while it was a member. What a crash took then counts as committed: its
     leader may know already that the member had it, and commit later. Letting a broker in that is
     fenced already is no excuse.
     """
+    if cluster.features.has_elr:
+        return observed
     crashed = [e.node for e in events if isinstance(e, facts.Destroyed)]
     # After an unclean election, what was committed since.
     since = observed.unclean_epoch
     counts = observed.committed if since is None else since.committed
-    holders = (*state.isr, *state.elr)
     members = [
         m
-        for m in holders
+        for m in state.isr
         if m in observed.damaged or m in crashed or _is_damaged(cluster, observed, m, counts)
     ]
     damaged = tuple(members)
-    if not damaged and holders:
+    if not damaged and state.isr:
         return observed if not observed.damaged else replace(observed, damaged=())
     # An ISR that shrinks may leave only members that were damaged before.
-    hopeless = bool(holders) and set(damaged) >= set(holders)
+    hopeless = bool(state.isr) and set(damaged) >= set(state.isr)
     if not hopeless:
         return observed if damaged == observed.damaged else replace(observed, damaged=damaged)
     if damaged == observed.damaged and observed.excused and observed.unclean_epoch is None:
