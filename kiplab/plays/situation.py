@@ -101,7 +101,8 @@ def _versions_fit(play: Play, lines: list[HeaderLine]) -> None:
         try:
             version = header.features_of(play).metadata_version
         except PlayError as problem:
-            raise problem.at(line=line) from None
+            asks = _all(enumerate(play.statements, 1), "kafka") if problem.token == "elr=" else []
+            raise problem.at(line=asks[0][0] if asks else line) from None
         release = statement.arg("kafka")
         if release is not None and not supports(release, version):
             lowest = RELEASES[release].lowest

@@ -130,6 +130,14 @@ def _saying(text: str) -> Callable[[Statement, Sequence[Event]], str]:
     return lambda statement, _: text.format(*statement.words)
 
 
+def _setting(statement: Statement) -> str:
+    least, unclean = (statement.arg(key) for key in _SETTINGS)
+    if least is not None:
+        return f"min.insync.replicas {least}"
+    return f"unclean election {'on' if unclean == 'yes' else 'off'}"
+
+
+_SETTINGS = ("min-insync-replicas", "unclean-leader-election")
 _LABELS: dict[str, Callable[[Statement, Sequence[Event]], str]] = {
     **dict.fromkeys(_ENDS, _message),
     **{verb_of(move): _called(move) for move in get_args(moves.Move) if hasattr(move, "label")},
@@ -157,8 +165,6 @@ _LABELS: dict[str, Callable[[Statement, Sequence[Event]], str]] = {
         f"transaction {'committed' if s.words[1] == 'commit' else 'aborted'}"
     ),
     "elect": lambda s, _: "unclean election" if s.arg("unclean") == "yes" else "election requested",
-    "configure": lambda s, _: (
-        f"unclean election {'on' if s.arg('unclean-leader-election') == 'yes' else 'off'}"
-        f" for {s.words[0]}"
-    ),
+    "configure": lambda s, _: f"{_setting(s)} for {s.words[0]}",
+    "configure-brokers": lambda s, _: f"{_setting(s)} for all brokers",
 }
