@@ -67,6 +67,7 @@ _NO_UNCLEAN = "The level has no unclean election."
 _NO_REASSIGNMENT = "The level refuses plays with a reassignment, and has no action for one."
 _NO_SHUTDOWN = "The level refuses plays with a controlled shutdown, and has no action for one."
 _NO_ZOOKEEPER = "The level is of KRaft."
+_SETTINGS = "No action changes a topic's settings."
 CONSTANT: Mapping[type, Mapping[str, str]] = {
     Cluster: {
         "features": "No action switches a guard or a release.",
@@ -85,6 +86,9 @@ CONSTANT: Mapping[type, Mapping[str, str]] = {
         "auto_leader_rebalance": "Only a clock lets the controller look for better leaders.",
         "checks_from_ms": _NO_CLOCK,
         "active_since_ms": _NO_CLOCK,
+        "static_min_insync_replicas": _SETTINGS,
+        "cluster_min_insync_replicas": _SETTINGS,
+        "topics_with_min_insync": _SETTINGS,
     },
     HeartbeatState: {
         "last_contact_ms": _NO_CLOCK,
@@ -97,8 +101,8 @@ CONSTANT: Mapping[type, Mapping[str, str]] = {
         "recovery": _NO_UNCLEAN,
         "adding": _NO_REASSIGNMENT,
         "removing": _NO_REASSIGNMENT,
-        "min_insync_replicas": "No action changes a topic's settings.",
-        "unclean_leader_election": "No action changes a topic's settings.",
+        "min_insync_replicas": _SETTINGS,
+        "unclean_leader_election": _SETTINGS,
     },
     broker_state.DurableReplica: {"partition": _ONE_PARTITION},
     Log: {
@@ -122,7 +126,7 @@ CONSTANT: Mapping[type, Mapping[str, str]] = {
     broker_state.Replica: {
         "partition": _ONE_PARTITION,
         "replicas": _NO_REASSIGNMENT,
-        "min_insync_replicas": "No action changes a topic's settings.",
+        "min_insync_replicas": _SETTINGS,
     },
     broker_state.RemoteReplica: {"last_fetch_ms": _NO_CLOCK, "last_caught_up_ms": _NO_CLOCK},
     messages.AlterPartitionItem: {"partition": _ONE_PARTITION, "recovery": _NO_UNCLEAN},

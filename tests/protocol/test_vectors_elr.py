@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec import structs
 
 from kiplab.protocol.features import Features, UnknownFeatureError, with_elr
 from kiplab.protocol.ids import BrokerId, Count
@@ -17,9 +18,10 @@ from kiplab.protocol.kraft.controller_state import effective_min_isr
 from kiplab.protocol.kraft.partition_change import Code, Election, Targets, build
 from kiplab.protocol.kraft.records import ClearElrRecord, PartitionChangeRecord
 from kiplab.protocol.kraft.replay import merge, replay
+from kiplab.protocol.kraft.topic_settings import finalize_elr
 from kiplab.protocol.registrations import LeaderRecoveryState, PartitionRegistration
 from kiplab.protocol.releases import at_least
-from tests.protocol.building import at, but, change, controller, partition
+from tests.protocol.building import at, brokers, but, change, controller, partition, written
 
 RECOVERING = LeaderRecoveryState.RECOVERING
 ONLINE, PREFERRED, UNCLEAN = Election.ONLINE, Election.PREFERRED, Election.UNCLEAN
@@ -192,10 +194,39 @@ def test_v28_a_record_that_clears_raises_the_epoch_where_it_changes_something(
 # --- the feature ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("features", [pytest.param(f, id=f"V26 V27 {f}") for f in at("3.2-4.3")])
+@pytest.mark.parametrize(
+    "features",
+    [pytest.param(f, id=f"V26 V27 {f.release}@{f.metadata_version}") for f in at("3.2-4.3")],
+)
 def test_v26_v27_the_feature_needs_its_code_and_its_metadata_version(features: Features) -> None:
     if at_least(features.metadata_version, FIRST):
         assert with_elr(features, 1).has_elr
         return
     with pytest.raises(UnknownFeatureError, match=r"eligible leader replicas \(KIP-966\) need"):
         with_elr(features, 1)
+
+
+@pytest.mark.parametrize(
+    ("static", "entry", "value", "features"),
+    [
+        pytest.param(static, entry, value, f, id=f"V24 {static} {f.release}@{f.metadata_version}")
+        for static, entry, value in ((1, None, 1), (2, None, 2), (2, 3, None))
+        for f in at("4.0-4.3", f">= {FIRST}")
+    ],
+)
+def test_v24_switching_it_on_writes_the_cluster_level_min_insync_replicas(
+    static: int, entry: int | None, value: int | None, features: Features
+) -> None:
+    """From the controller's properties, unless there is one. No broker has one of its own here."""
+    foo_0, bar_0 = (partition(f"{topic}-0", [1, 2], [1, 2], 1) for topic in ("foo", "bar"))
+    before = structs.replace(
+        controller(brokers(1, 2), foo_0, bar_0),
+        static_min_insync_replicas=static,
+        cluster_min_insync_replicas=entry,
+        topics_with_min_insync=("foo",),
+    )
+    after, _, facts = finalize_elr(before, Count(1), with_elr(features, 1))
+    text = f"ConfigRecord topic= name=min.insync.replicas value={value}"
+    assert written(facts) == ([] if value is None else [text])
+    assert after.cluster_min_insync_replicas == (entry or value)
+    assert after.partitions == (foo_0, but(bar_0, min_insync_replicas=value or 1))

@@ -286,7 +286,7 @@ def test_what_happens(story: Story, features: Features) -> None:
 @pytest.mark.parametrize(
     ("previous", "count", "features"),
     [
-        pytest.param(previous, count, with_elr(f, 1), id=f"{id} {f}")
+        pytest.param(previous, count, with_elr(f, 1), id=f"{id} {f.release}@{f.metadata_version}")
         for id, previous, count in (("V23a", 100, 1), ("V23b", 10, 2))
         for f in at("4.0-4.3", ">= 4.0-IV1")
     ],
