@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -30,7 +31,7 @@ def opened(release: str = "3.5", play: str = "kafka-14139") -> Cluster:
     return open_stage(load(play), parse_features(release)).cluster
 
 
-def ran(release: str, play: str = "kafka-14139", **switches: tuple[str, ...]) -> Stage:
+def ran(release: str, play: str = "kafka-14139", **switches: Any) -> Stage:
     return run_play(load(play), parse_features(release, **switches))
 
 
