@@ -58,9 +58,10 @@ def _commits_too_little(cluster: Cluster, state: PartitionRegistration, leader: 
     says already who is an eligible leader replica. Kafka has no rule against it.
     """
     node = broker(cluster, leader)
-    replica = replica_of(node, state.name) if node is not None else None
-    knows_less = replica is not None and replica.min_insync_replicas < state.min_insync_replicas
-    return cluster.features.has_elr and knows_less
+    if node is None or not cluster.features.has_elr:
+        return False
+    replica = replica_of(node, state.name)
+    return replica is not None and replica.min_insync_replicas < state.min_insync_replicas
 
 
 def _loser(
