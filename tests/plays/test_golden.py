@@ -70,6 +70,14 @@ def test_the_plays_in_which_a_proposal_is_forgotten_or_overtaken_are_these() -> 
     assert broken == {"hole-level", "hole-never-level", "kafka-15221"}
 
 
+@pytest.mark.parametrize("features", ["@4.1+elr", "@4.3+elr"])
+def test_with_eligible_leader_replicas_a_setting_that_comes_late_breaks_a_promise_too(
+    features: str,
+) -> None:
+    broken = {n for n in names() if breaks_promise(run_play(load(n), feature_set(features)))}
+    assert broken == {"hole-level", "hole-never-level", "elr-min-isr-raised-unheard"}
+
+
 def test_every_play_has_a_title_and_a_question() -> None:
     for name in names():
         play = load(name)
