@@ -257,7 +257,9 @@ def _set_already(cluster: Cluster, move: moves.Configure) -> str | None:
     topics = dict.fromkeys(registrations.topic_of(p.name) for p in truth(cluster).partitions)
     if move.topic not in topics:
         return f"there is no topic {move.topic} (there is {', '.join(topics)})"
-    of_topic = [p for p in truth(cluster).partitions if registrations.topic_of(p.name) == move.topic]
+    of_topic = [
+        p for p in truth(cluster).partitions if registrations.topic_of(p.name) == move.topic
+    ]
     count = move.min_insync_replicas
     if count is None:
         is_set = {p.unclean_leader_election for p in of_topic} == {move.unclean_leader_election}
