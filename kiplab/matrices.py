@@ -171,8 +171,8 @@ def matrix(
 
     ``kiplab.matrix("isr-two-of-three", guards=("841", "903"), writes=1, crashes=1)``.
 
-    `play`, `elr`, `level`, `property` and `bounds` are as for `kiplab.explore`. `guards` are one to six
-    names of guards or KIPs; those that are not off are on as a whole, whether or not `kafka` has
+    `play`, `elr`, `level`, `property` and `bounds` are as for `kiplab.explore`. `guards` are one to
+    six names of guards or KIPs; those that are not off are on as a whole, whether or not `kafka` has
     them or all of their parts, as by ``on=``. `kafka` None means the play's own rules; `on` and
     `off` switch others for all cells. `as_specified`, a proposed ISR outlives metadata; without it
     Kafka is as it was built.

@@ -3,8 +3,8 @@
 It is written from KIP-497, KIP-841, KIP-903 and KIP-966, from what Kafka 4.3 is said to do, and
 from the definition of a state in kiplab/explore/levels/normal_partition.py; of kiplab it imports
 nothing. minicheck has to count the same states, and to find ways to lose data that are as short.
-A proposed ISR outlives metadata here, as KIP-497 has it. What of it is as in tla/KiplabPartition.tla
-has the names of there; logs are tuples of leader epochs, one a record, beside the epochs noted.
+Without the guard 497.pending-outlives-metadata it is Kafka as built. What is as in
+tla/KiplabPartition.tla has the names of there.
 """
 
 from collections.abc import Iterator, Mapping
@@ -271,7 +271,7 @@ class Twin:
     def leading(self, s: State, b: int, r: Role) -> Role:
         c, log = s.control, s.brokers[b - 1].log
         same = r.leads and r.epoch == c.epoch
-        keeps = same and r.version == c.version
+        keeps = same and r.version == c.version and self.on("497.pending-outlives-metadata")
         fresh = tuple((-2, 0) if n == b else (-1, 0) for n in self.ids)
         return Role(
             leader=b,
@@ -334,7 +334,7 @@ class Twin:
         before, r = r.hwm, r._replace(remotes=noted)
         life = s.brokers[b - 1].life
         busy = any((q.sender, q.life) == (b, life) for q in s.requests)
-        if self.joins(s, r, b, f, own) and not busy:
+        if self.joins(r, b, f, own) and not busy:
             members = tuple(
                 (m, life if m == b else r.remotes[m - 1][1]) for m in sorted(r.isr | {f})
             )
@@ -345,7 +345,7 @@ class Twin:
         s = put(s, f, log=longer, role=mine._replace(hwm=min(before, longer.end)))
         return self.committed(s, b, before, self.advanced(r, log) if moved else r, log)
 
-    def joins(self, s: State, r: Role, b: int, f: int, own: Broker) -> bool:
+    def joins(self, r: Role, b: int, f: int, own: Broker) -> bool:
         life, fenced, leaving = r.view[[n for n in self.ids if n != b].index(f)]
         if r.sent is not None or f in r.isr or own.log.end < max(r.hwm, r.start):
             return False

@@ -2,8 +2,9 @@
 
 `word_layout.RULES` are compiled. For every other guard of KRaft this file gives the reason why it
 makes no difference to the compiled search. A guard without a reason ends in NotCompiledError where
-it is on, as those of eligible leader replicas (KIP-966) do. A guard that is off everywhere changes nothing: no action of the level switches guards.
-Guards of other modes are never on in a cluster of KRaft's, and the level begins with no other.
+it is on, as those of eligible leader replicas (KIP-966) do. A guard that is off everywhere changes
+nothing: no action of the level switches guards. Guards of other modes are never on in a cluster of
+KRaft's, and the level begins with no other.
 """
 
 from ...engine.cluster import Cluster

@@ -129,8 +129,9 @@ class Level(msgspec.Struct, frozen=True, kw_only=True):
         return next(k for k in self.kinds if k.name == name)
 
     def with_defaults(self, bounds: Mapping[str, int]) -> dict[str, int]:
-        """Every bound of the level, but optional ones that are not asked for. Raises ExploreError for
-        one that it lacks, or an odd value.
+        """Every bound of the level, but optional ones that are not asked for.
+
+        Raises ExploreError for one that it lacks, or an odd value.
         """
         defaults = {b.name: b.default for b in self.bounds}
         for name, value in bounds.items():

@@ -24,9 +24,10 @@ Broker
         leader, leader_epoch (the one that it follows), high_watermark.
     Leader (it believes that it leads `leader_epoch`)
         leader_epoch, partition_epoch, high_watermark, start_offset, isr (the committed one), its
-        recovery state (RECOVERED but for a last known leader), and sent: the AlterPartition whose ISR is pending, or none. Mostly it is the one in flight. But
-        after a refusal other than INELIGIBLE_REPLICA it stays until metadata replaces it, though
-        nothing is in flight; and a request that newer metadata replaced flies on and is not sent.
+        recovery state (RECOVERED but for a last known leader), and sent: the AlterPartition whose
+        ISR is pending, or none. Mostly it is the one in flight. But after a refusal other than
+        INELIGIBLE_REPLICA it stays until metadata replaces it, though nothing is in flight; and a
+        request that newer metadata replaced flies on and is not sent.
         remotes: per other broker: end (-1: never fetched in this leader epoch) and incarnation (of
         the last fetch; 0: none). Fetch 15 puts that incarnation on the wire, older fetches put -1.
         view: per other broker the (incarnation, fenced) that its metadata shows, and the partition

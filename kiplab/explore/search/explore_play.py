@@ -42,8 +42,8 @@ def explore(
 ) -> Explored:
     """Could it still go wrong? Everything that can happen, from the situation a play begins with.
 
-    `play`, `kafka`, `off`, `on` and `elr` are as in `kiplab.run`; of the play only the header counts.
-    `bounds` are those of the level: `writes=1, crashes=1, fences=0` by default at level
+    `play`, `kafka`, `off`, `on` and `elr` are as in `kiplab.run`; of the play only the header
+    counts. `bounds` are those of the level: `writes=1, crashes=1, fences=0` by default at level
     "partition". Everything else is as in `explore_play`, but that nobody is left in the dark: a
     search that will be long is announced (by `say`, else on stderr or below the notebook's cell), a
     notebook shows a line of progress unless `progress` is given, and an interrupt (Ctrl-C, the
