@@ -94,9 +94,8 @@ def run_real(options: argparse.Namespace) -> int:
     live = True if options.live else False if options.recorded else None
     try:
         with common.bad_input(UnpublishedReleaseError):
-            run = real(
-                options.play, kafka=options.kafka, live=live, fetch=True, judge=options.judge
-            )
+            rules = {"kafka": options.kafka, "judge": options.judge, "elr": options.elr}
+            run = real(options.play, live=live, fetch=True, **rules)
     except DeadKafkaError as problem:
         raise common.CommandError(str(problem), common.LACKING) from None
     if options.json:

@@ -77,8 +77,11 @@ def _periodic_elections(e: facts.PeriodicElections) -> str:
 
 def _configured(e: facts.TopicConfigured) -> str:
     if e.name == MIN_INSYNC:
-        readers = "leaders and the controller" if e.heeded else "leaders"
-        return f"{e.name} of {e.topic} is {e.value}; {readers} count with it from now on"
+        whose = f"of {e.topic}" if e.topic else "of topics without their own"
+        read = "leaders alone read it"
+        if e.heeded:
+            read = "the controller judges by it who is an eligible leader replica, as leaders do"
+        return f"{e.name} {whose} is {e.value}; {read}"
     who = "a controller of this release does not read it (KAFKA-12670)"
     if e.heeded:
         when = "when a broker is fenced or unfenced, and when it checks leaderless partitions"

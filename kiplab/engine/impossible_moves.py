@@ -249,14 +249,18 @@ def _cannot_cut(cluster: Cluster, move: moves.Cut) -> str | None:
     return "that link is cut already" if is_cut(cluster, move.one, move.other) else None
 
 
+def _no_topic(cluster: Cluster, move: moves.Configure | moves.DeleteTopic) -> str | None:
+    topics = dict.fromkeys(registrations.topic_of(p.name) for p in truth(cluster).partitions)
+    if move.topic in topics:
+        return None
+    return f"there is no topic {move.topic} (there is {', '.join(topics) or 'none'})"
+
+
 def _set_already(cluster: Cluster, move: moves.Configure) -> str | None:
     """Of a topic a value that it has already is not written again.
 
     Source: ConfigurationControlManager.incrementalAlterConfigResource (3.9.0-rc3, 4.3.1).
     """
-    topics = dict.fromkeys(registrations.topic_of(p.name) for p in truth(cluster).partitions)
-    if move.topic not in topics:
-        return f"there is no topic {move.topic} (there is {', '.join(topics)})"
     states = truth(cluster).partitions
     of_topic = [p for p in states if registrations.topic_of(p.name) == move.topic]
     count = move.min_insync_replicas
@@ -267,9 +271,25 @@ def _set_already(cluster: Cluster, move: moves.Configure) -> str | None:
     elif has_zookeeper(cluster):
         return "min.insync.replicas of a topic stays what it is in a run with ZooKeeper"
     else:
-        is_set = {p.min_insync_replicas for p in of_topic} == {count}
+        has_own = move.topic in state_of(cluster, ids.CONTROLLER).topics_with_min_insync
+        is_set = has_own and {p.min_insync_replicas for p in of_topic} == {count}
         setting = f"min.insync.replicas of {move.topic} is {count} already"
     return setting if is_set else None
+
+
+def _not_for_all_brokers(cluster: Cluster, move: moves.ConfigureBrokers) -> str | None:
+    """Source: ConfigurationControlManager.isDisallowedBrokerMinIsrTransition and
+    isDisallowedClusterMinIsrTransition (4.0.2, 4.3.1), which answer with INVALID_CONFIG.
+    """
+    if has_zookeeper(cluster):
+        return "min.insync.replicas of brokers stays what it is in a run with ZooKeeper"
+    if move.broker is None and move.min_insync_replicas is not None:
+        return None
+    if cluster.features.has_elr and move.broker is not None:
+        return "INVALID_CONFIG: no broker has a min.insync.replicas of its own with KIP-966"
+    if cluster.features.has_elr:
+        return "INVALID_CONFIG: the cluster-level min.insync.replicas is not removed with KIP-966"
+    return "kiplab knows a cluster-level min.insync.replicas only, and does not remove it"
 
 
 def _unknown(check: Callable[[], object]) -> str | None:
@@ -430,7 +450,12 @@ _CHECKS: dict[type, tuple[MoveCheck, ...]] = {
     ),
     moves.FailOver: (),
     moves.Elect: (_no_partition,),
-    moves.Configure: (_set_already,),
+    moves.Configure: (_no_topic, _set_already),
+    moves.ConfigureBrokers: (_not_for_all_brokers,),
+    moves.DeleteTopic: (
+        _no_topic,
+        _when(lambda world, _: has_zookeeper(world), "topics stay in a run with ZooKeeper"),
+    ),
     moves.Upgrade: (_cannot_upgrade,),
     moves.UpgradeMetadata: (_cannot_finalize,),
     moves.UpgradeElr: (_cannot_switch_elr,),

@@ -15,7 +15,7 @@ from ..protocol.clients.producer import Producer
 from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER, BrokerEpoch, BrokerId, Offset
 from ..protocol.messages import AlterPartitionRequest
 from ..protocol.registrations import PartitionRegistration, Registration
-from ..protocol.replica.broker_state import log_of
+from ..protocol.replica.broker_state import log_of, replica_of
 from .cluster import Cluster, Observed, broker
 from .events import Delivered, Event
 from .nodes import has_zookeeper
@@ -42,6 +42,8 @@ def updated(cluster: Cluster, observed: Observed, events: Iterable[Event]) -> Ob
             observed = _after_election(cluster, observed, state, event)
         elif isinstance(event, facts.HighWatermarkMoved) and event.node != loser:
             observed = _committed(cluster, observed, event.node, event.after)
+            if _commits_too_little(cluster, state, event.node):
+                observed = replace(observed, excused=True, unclean_epoch=None)
         elif isinstance(event, facts.RecordsDeleted):
             left = without_deleted(observed.committed, event)
             if left is not observed.committed:
@@ -49,6 +51,16 @@ def updated(cluster: Cluster, observed: Observed, events: Iterable[Event]) -> Ob
     if observed.excused:
         observed = with_unclean_epoch(cluster, observed, state, events)
     return _with_damage(cluster, observed, state, events)
+
+
+def _commits_too_little(cluster: Cluster, state: PartitionRegistration, leader: BrokerId) -> bool:
+    """Whether the leader has not heard of a higher min.insync.replicas, by which the controller
+    says already who is an eligible leader replica. Kafka has no rule against it.
+    """
+    node = broker(cluster, leader)
+    replica = replica_of(node, state.name) if node is not None else None
+    knows_less = replica is not None and replica.min_insync_replicas < state.min_insync_replicas
+    return cluster.features.has_elr and knows_less
 
 
 def _loser(

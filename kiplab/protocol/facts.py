@@ -301,12 +301,27 @@ class PeriodicElections(AnyFact, frozen=True, tag="periodic-elections", kw_only=
 
 
 class TopicConfigured(AnyFact, frozen=True, tag="topic-configured"):
-    """A setting of a topic was written down; `heeded` says whether the controller reads it."""
+    """A setting of a topic was written down; `heeded` says whether the controller reads it. The
+    topic "" stands for all that have no such setting of their own.
+    """
 
     topic: str
     name: str
     value: str
     heeded: bool
+
+
+class TopicDeleted(AnyFact, frozen=True, tag="topic-deleted"):
+    """An operator had a topic deleted, with all of its partitions."""
+
+    topic: str
+
+
+class ReplicaDeleted(AnyFact, frozen=True, tag="replica-deleted"):
+    """A broker has deleted its replica of a partition that is in its metadata no more."""
+
+    node: BrokerId
+    partition: str
 
 
 class Registered(AnyFact, frozen=True, tag="registered"):

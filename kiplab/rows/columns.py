@@ -163,11 +163,11 @@ _ProcessMark = Literal["crashed", "stopped", "bounced", "not let go"]
 _LogMark = Literal["truncated", "deleted", "destroyed", "appended", "lost", "checkpoint lost"]
 _IsrMark = Literal["caught up", "not proposed", "withdrawn", "stopped fetching"]
 _ClientMark = Literal["polled", "acknowledged"]
-_ControllerMark = Literal[
-    *("unclean", "from ELR", "unchanged", "compared", "elected", "stood down", "queue dropped")
-]
+_ElectionMark = Literal["unclean", "from ELR"]
+_ControllerMark = Literal["unchanged", "compared", "elected", "stood down", "queue dropped"]
 _RunMark = Literal["broken", "not applicable", "happened"]
-MarkKind = Literal[_ProcessMark, _LogMark, _IsrMark, _ClientMark, _ControllerMark, _RunMark]
+_BrokerMark = Literal[_ProcessMark, _LogMark, _IsrMark, _ElectionMark]
+MarkKind = Literal[_BrokerMark, _ClientMark, _ControllerMark, _RunMark]
 """The kinds of marks."""
 
 

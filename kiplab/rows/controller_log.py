@@ -34,7 +34,9 @@ def refused(event: facts.Refused, moment: Moment) -> Iterator[LogLine]:
     elif event.error is KafkaError.DUPLICATE_BROKER_REGISTRATION:
         line = rejection_lines.duplicate_registration(code)
     elif isinstance(body, messages.UnregisterBrokerRequest):
-        line = rejection_lines.not_registered(body.broker, code)
+        # An exception that is no Kafka error is told by the resignation.
+        if event.error is KafkaError.BROKER_ID_NOT_REGISTERED:
+            line = rejection_lines.not_registered(body.broker, code)
     elif isinstance(body, messages.AlterPartitionRequest):
         line = rejection_lines.alter_partition(event, body, code, truth(moment.before).partitions)
         logger = REPLICATION
@@ -48,15 +50,17 @@ def resigned(event: facts.ControllerResigned, moment: Moment) -> Iterator[LogLin
 
 def configured(event: facts.TopicConfigured, moment: Moment) -> Iterator[LogLine]:
     """Of ConfigurationControlManager.replay, which says more from 3.6 on."""
-    what = f"ConfigResource(type=TOPIC, name='{event.topic}')"
+    of = "TOPIC" if event.topic else "BROKER"
+    what = f"ConfigResource(type={of}, name='{event.topic}')"
     became = f"set configuration {event.name} to {event.value}"
     longer = moment.code(CONTROLLER) >= (3, 6)
     text = f"Replayed ConfigRecord for {what} which {became}" if longer else f"{what}: {became}"
     yield LogLine("controller", "INFO", "ConfigurationControlManager", text)
     if _written(ClearElrRecord, moment):
-        mine = (p for p in truth(moment.before).partitions if topic_of(p.name) == event.topic)
-        count = sum(bool(p.elr or p.last_known) for p in mine)
-        text = f"Removed ELRs from {count} partitions of topic {event.topic}."
+        with_any = [p for p in truth(moment.before).partitions if p.elr or p.last_known]
+        count = sum(event.topic in ("", topic_of(p.name)) for p in with_any)
+        of = f"of topic {event.topic}" if event.topic else "in all topics"
+        text = f"Removed ELRs from {count} partitions {of}."
         yield LogLine("controller", "INFO", REPLICATION, text)
 
 

@@ -7,7 +7,15 @@ from collections.abc import Hashable
 
 import msgspec
 
-from .columns import CONTROLLER_EPOCH, STRIPS, STRIPS_OF_ELR, MessageRow, Rows, api_name, broker_lane
+from .columns import (
+    CONTROLLER_EPOCH,
+    STRIPS,
+    STRIPS_OF_ELR,
+    MessageRow,
+    Rows,
+    api_name,
+    broker_lane,
+)
 from .log_blocks import LEADS
 
 NOTHING = "none"

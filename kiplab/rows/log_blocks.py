@@ -1,7 +1,8 @@
 """All logs of a partition side by side: at one moment, or at the few at which those of a run part.
 
-After an unclean election these are: the election itself, the first other record of the new
-leader at the same offset, the old leader's truncation of its log, and the end.
+After an unclean election, or one from the ELR after which records are cut, these are: the election
+itself, the first other record of the new leader at the same offset, the old leader's truncation of
+its log, and the end.
 """
 
 import re
@@ -19,7 +20,7 @@ from ..protocol.log import Log
 from ..protocol.replica.broker_state import log_of
 from .client_records import stretches as stretches_of
 from .client_requests import client_name
-from .columns import LOST, LogRow, Ranges, Rows, SpanRow, broker_lane, offsets
+from .columns import LOST, LogRow, MarkRow, Ranges, Rows, SpanRow, broker_lane, offsets
 from .snapshots import Snapshot, stretches
 
 BLOCKS_MAX = 4
@@ -72,7 +73,7 @@ class LogBlock(NamedTuple):
 
 
 def log_blocks(rows: Rows, partition: str) -> tuple[LogBlock, ...]:
-    """In the order of time; none for a run without an unclean election of this partition."""
+    """In the order of time; none for a run in which no election parts the logs."""
     blocks: list[LogBlock] = []
     for x in sorted(_moments(rows, partition)):
         block = logs_at(rows, partition, x)
@@ -111,7 +112,7 @@ def _content(block: LogBlock) -> object:
 
 def _moments(rows: Rows, partition: str) -> set[int]:
     marks = [m for m in rows.marks if m.partition == partition]
-    first = next((m.x for m in marks if m.kind == "unclean"), None)
+    first = _first(marks)
     if first is None:
         return set()
     later = range(first, rows.meta.end)
@@ -119,6 +120,14 @@ def _moments(rows: Rows, partition: str) -> set[int]:
     cut = next((m.x for m in marks if m.kind == "truncated" and m.x >= first), first)
     changes = (r.x0 for r in rows.logs if r.partition == partition)
     return {first, parted, cut, max((first, *changes))}
+
+
+def _first(marks: Sequence[MarkRow]) -> int | None:
+    """The unclean election; else one from the ELR, if records that were not committed are cut."""
+    elected = {m.kind: m.x for m in reversed(marks) if m.kind in ("unclean", "from ELR")}
+    from_elr = elected.get("from ELR")
+    cut = from_elr is not None and any(m.kind == "truncated" and m.x >= from_elr for m in marks)
+    return elected.get("unclean", from_elr if cut else None)
 
 
 def _is_parted(rows: Rows, partition: str, x: int) -> bool:
@@ -133,6 +142,7 @@ def _words(rows: Rows, partition: str, x: int) -> str:
     here = [m for m in rows.marks if m.x == x and m.partition == partition]
     words = [f"{mark.lane} {mark.text}" for mark in here if mark.kind == "truncated"]
     words += ["unclean election" for mark in here if mark.kind == "unclean"]
+    words += ["election from the ELR" for mark in here if mark.kind == "from ELR"]
     return [*words, *(m.label for m in rows.moments if m.x == x), ""][0]
 
 

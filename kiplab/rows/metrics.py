@@ -99,8 +99,8 @@ def _least(led: Led) -> int:
 
 
 def _elected_uncleanly(moment: snapshots.Moment) -> Iterator[BrokerId]:
-    """One for each partition whose leader was not in the ISR or ELR that it had before; from 4.1 on,
-    whose leader is to recover from now on.
+    """One for each partition whose leader was not in the ISR or the ELR that it had before; from
+    4.1 on, whose leader is to recover from now on.
 
     Source: ControllerMetricsChanges.handlePartitionChange and
     PartitionRegistration.electionWasClean, 3.9 and 4.0; TopicDelta.updateElectionStats, 4.1 to 4.3.
@@ -205,9 +205,7 @@ _MARKED: dict[str, Callable[[snapshots.Moment], Iterator[BrokerId]]] = {
     "FailedIsrUpdatesPerSec": _failed,
     "UncleanLeaderElectionsPerSec": _elected_uncleanly,
     "ElectionFromEligibleLeaderReplicasPerSec": lambda moment: (
-        CONTROLLER
-        for e in moment.step.events
-        if isinstance(e, facts.LeaderElected) and e.from_elr
+        CONTROLLER for e in moment.step.events if isinstance(e, facts.LeaderElected) and e.from_elr
     ),
     "NewActiveControllersCount": lambda moment: (
         CONTROLLER for e in moment.step.events if isinstance(e, facts.ControllerResigned)

@@ -19,7 +19,7 @@ from ..engine.truth import truth
 from ..protocol.clients.consumer import Consumer
 from ..protocol.clients.producer import Batch, Producer
 from ..protocol.ids import CONTROLLER, ZOOKEEPER, BrokerId, SessionId, broker_list, node_name
-from ..protocol.kraft.controller_state import Contact, HeartbeatState
+from ..protocol.kraft.controller_state import Contact, ElrList, HeartbeatState
 from ..protocol.log import EpochStart, Log
 from ..protocol.messages import KINDS, AlterPartitionItem
 from ..protocol.registrations import LeaderRecoveryState, PartitionRegistration, Registration
@@ -307,6 +307,9 @@ _SHORT: dict[type, Callable[[Any], str]] = {
     ),
     Batch: lambda batch: plural(batch.count, "record"),
     Contact: lambda known: f"seen under broker epoch {known.epoch}",
+    ElrList: lambda kept: (
+        f"broker {kept.broker} in {kept.topic}: {broker_list(kept.partitions) or 'none'}"
+    ),
     HeartbeatState: lambda known: "fenced" if known.fenced else "unfenced",
     broker_state.Volatile: lambda process: (
         f"{process.lifecycle}, broker epoch {process.epoch if process.epoch >= 0 else 'none'}"

@@ -100,13 +100,6 @@ def _upgrade(statement: Statement, _events: Sequence[Event]) -> str:
     return f"{'broker ' * who.isdigit()}{who} runs {statement.arg('kafka')}"
 
 
-def _configure(statement: Statement, _events: Sequence[Event]) -> str:
-    count = statement.arg("min-insync-replicas")
-    is_on = statement.arg("unclean-leader-election") == "yes"
-    setting = f"unclean election {'on' if is_on else 'off'}"
-    return f"{f'min.insync.replicas {count}' if count else setting} for {statement.words[0]}"
-
-
 def _request(_statement: Statement, events: Sequence[Event]) -> str:
     """The answer to a raw request, in one word: the box at its arrow says the rest."""
     if not events:
@@ -139,6 +132,14 @@ def _saying(text: str) -> Callable[[Statement, Sequence[Event]], str]:
     return lambda statement, _: text.format(*statement.words)
 
 
+def _setting(statement: Statement) -> str:
+    least, unclean = (statement.arg(key) for key in _SETTINGS)
+    if least is not None:
+        return f"min.insync.replicas {least}"
+    return f"unclean election {'on' if unclean == 'yes' else 'off'}"
+
+
+_SETTINGS = ("min-insync-replicas", "unclean-leader-election")
 _LABELS: dict[str, Callable[[Statement, Sequence[Event]], str]] = {
     **dict.fromkeys(_ENDS, _message),
     **{verb_of(move): _called(move) for move in get_args(moves.Move) if hasattr(move, "label")},
@@ -166,5 +167,6 @@ _LABELS: dict[str, Callable[[Statement, Sequence[Event]], str]] = {
         f"transaction {'committed' if s.words[1] == 'commit' else 'aborted'}"
     ),
     "elect": lambda s, _: "unclean election" if s.arg("unclean") == "yes" else "election requested",
-    "configure": _configure,
+    "configure": lambda s, _: f"{_setting(s)} for {s.words[0]}",
+    "configure-brokers": lambda s, _: f"{_setting(s)} for all brokers",
 }

@@ -32,7 +32,8 @@ def played(text: str, kafka: str = "4.3", elr: int = 1) -> Stage:
         ),
         (
             CLEARED,
-            "min.insync.replicas of t is 1; leaders and the controller count with it from now on",
+            "min.insync.replicas of t is 1; the controller judges by it who is an eligible leader"
+            " replica, as leaders do",
         ),
     ],
 )
@@ -42,7 +43,7 @@ def test_the_transcript_says(text: str, said: str) -> None:
 
 def test_without_them_leaders_alone_read_min_insync_replicas() -> None:
     said = {sentence(event) for event in played(CLEARED, elr=0).events}
-    assert "min.insync.replicas of t is 1; leaders count with it from now on" in said
+    assert "min.insync.replicas of t is 1; leaders alone read it" in said
 
 
 NOBODY = "nobody is in its ISR or its ELR"

@@ -75,6 +75,7 @@ _NO_CLOCK = "The level has no clock."
 _NO_REASSIGNMENT = "The level refuses plays with a reassignment, and has no action for one."
 _GRANTED = "A controlled shutdown is granted at once, or it is no action."
 _NO_ZOOKEEPER = "The level is of KRaft."
+_SETTINGS = "No action changes a topic's settings."
 CONSTANT: Mapping[type, Mapping[str, str]] = {
     Cluster: {
         "features": "No action switches a guard or a release.",
@@ -93,6 +94,10 @@ CONSTANT: Mapping[type, Mapping[str, str]] = {
         "auto_leader_rebalance": "Only a clock lets the controller look for better leaders.",
         "checks_from_ms": _NO_CLOCK,
         "active_since_ms": _NO_CLOCK,
+        "static_min_insync_replicas": _SETTINGS,
+        "cluster_min_insync_replicas": _SETTINGS,
+        "topics_with_min_insync": _SETTINGS,
+        "elr_lists": "No action changes a topic's settings.",
     },
     HeartbeatState: {
         "last_contact_ms": _NO_CLOCK,
@@ -103,8 +108,8 @@ CONSTANT: Mapping[type, Mapping[str, str]] = {
         "replicas": _NO_REASSIGNMENT,
         "adding": _NO_REASSIGNMENT,
         "removing": _NO_REASSIGNMENT,
-        "min_insync_replicas": "No action changes a topic's settings.",
-        "unclean_leader_election": "No action changes a topic's settings.",
+        "min_insync_replicas": _SETTINGS,
+        "unclean_leader_election": _SETTINGS,
     },
     broker_state.DurableReplica: {"partition": _ONE_PARTITION},
     Log: {
@@ -127,7 +132,7 @@ CONSTANT: Mapping[type, Mapping[str, str]] = {
     broker_state.Replica: {
         "partition": _ONE_PARTITION,
         "replicas": _NO_REASSIGNMENT,
-        "min_insync_replicas": "No action changes a topic's settings.",
+        "min_insync_replicas": _SETTINGS,
     },
     broker_state.RemoteReplica: {"last_fetch_ms": _NO_CLOCK, "last_caught_up_ms": _NO_CLOCK},
     messages.AlterPartitionItem: {

@@ -57,6 +57,7 @@ NOT_OFFERED: Mapping[type, str] = {
     moves.FinishLeaderRecovery: "No election is unclean.",
     moves.FailOver: _STAYS,
     moves.Configure: _SETTINGS,
+    moves.DeleteTopic: _SETTINGS,
     moves.Upgrade: _SETTINGS,
     moves.UpgradeMetadata: _SETTINGS,
     moves.RawRequest: "What no rule sends shows nothing about the rules.",

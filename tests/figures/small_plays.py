@@ -59,6 +59,11 @@ WITH_ELR = TRIO.replace("leader=1 ", "min-insync-replicas=2 leader=1 ")
 """For `play` with elr=1."""
 ELR_WAITED_FOR = WITH_ELR + "crash 3\nexpire 3\nshut-down 2\nexpire 2\ncrash 1\nexpire 1\n"
 ELR_ELECTED = ELR_WAITED_FOR + "start 2\nunfence 2\n"
+ACKS_1_AND_ELR = (
+    WITH_ELR
+    + "crash 3\nexpire 3\nshut-down 2\nexpire 2\nhold alter-partition from=1\nstart 2\nunfence 2\n"
+    + "produce t-0 count=5 acks=1\ncrash 1\nexpire 1\nstart 1\nunfence 1\nfetch 1\n"
+)
 EVERY_MARK = [
     FAILED_OVER,
     *(HELD, LEAVING, MESSAGES, NOT_PROPOSED, PROPOSED, READ_AND_LOST, REFUSED_AT_ONCE),

@@ -35,7 +35,7 @@ def test_the_strips_stand_under_the_isr_and_end_with_the_lists() -> None:
 def test_an_election_from_the_elr_is_an_arrow_into_the_isr() -> None:
     figure = timeline(ON, legend=False)
     assert shapes(figure, type="line", x0=8, x1=8, line_color=LIGHT.text, line_width=2)
-    assert OF_ELR <= {words for _, words in legend_words(ON)}
+    assert {words for _, words in legend_words(ON)} >= OF_ELR
     assert any("ELR of t-0: {1, 2}" in card for card in cards(figure))
 
 

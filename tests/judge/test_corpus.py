@@ -12,7 +12,7 @@ from tests.fidelity import held_vectors
 from tests.fidelity.page import PAGE, page, with_numbers
 from tests.judge.kafka_here import long
 from tests.judge.kraft.kraft_judge import RECORDINGS, KraftJudge, judge_recording, load
-from tests.judge.kraft.pairs import JudgedPair, judged_pairs
+from tests.judge.kraft.pairs import JudgedPair, judged_pairs, pair_named
 from tests.judge.kraft.rules import RECORD, TRANSITION, UNREACHABLE, Unreachable, rules_of
 from tests.judge.partition.partition_judge import judge_recording as judge_partition_recording
 from tests.judge.skeleton import coverage, judging, recordings
@@ -21,7 +21,7 @@ from tests.protocol.looked_at import all_vectors
 
 REQUESTS = 7_000
 TEST = "tests/judge/test_corpus.py"
-RECORDED = tuple(JudgedPair(*name.split("_", 1)) for name in recordings.names_in(RECORDINGS))
+RECORDED = tuple(pair_named(name.replace("_", "/")) for name in recordings.names_in(RECORDINGS))
 
 
 @cache

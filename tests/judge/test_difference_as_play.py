@@ -6,9 +6,10 @@ Here the right engine stands for Kafka, and one without a rule for the engine.
 import pytest
 
 from kiplab.plays import grammar, play, runner
-from kiplab.protocol.features import parse_features
+from kiplab.protocol.features import parse_features, switched
 from tests.judge.kraft import conversation, engine_in_place
 from tests.judge.kraft.difference_as_play import UntoldError, difference_as_play, difference_text
+from tests.judge.kraft.pairs import pair_named
 from tests.judge.kraft.shortest_difference import PartedConversation, shortest_difference
 from tests.judge.kraft.turns import Asked, Created, Raised
 
@@ -17,7 +18,7 @@ SEEDS = range(300)
 
 def parted(kafka: engine_in_place.EngineInPlace, release: str, guard: str) -> PartedConversation:
     """The first conversation in which an engine without `guard` is caught by a request."""
-    wrong = parse_features(release, off=(guard,))
+    wrong = switched(pair_named(release).features, guard, False)
     for seed in SEEDS:
         generated = conversation.Generated(kafka, wrong, seed)
         last = generated.run(60)
@@ -40,12 +41,13 @@ def short() -> PartedConversation:
         ("3.7", "497.partition-epoch", 10),
         ("3.9", "631.one-live-incarnation", 4),
         ("3.9", "841.active-leader", 12),
+        ("4.3+elr", "966.elr-unclean-shutdown", 8),
     ],
 )
 def test_the_shortest_difference_is_short_and_a_play_repeats_it(
     release: str, guard: str, most: int
 ) -> None:
-    kafka = engine_in_place.EngineInPlace(parse_features(release))
+    kafka = engine_in_place.EngineInPlace(pair_named(release).features)
     short = shortest_difference(kafka, parted(kafka, release, guard))
     assert len(short.turns) <= most
     text = play.format_play(difference_as_play(short, "3.5.2"))

@@ -95,6 +95,33 @@ SCENES: dict[str, tuple[tuple[str, ...], str, Callable[[real_run.RealRun], bool]
         f"{ASKED} isr=\n{ASKED} isr=1,1,1\n{ASKED} isr=1,2 recovery=2\ncatch-up 3\n",
         lambda run: run.agree,
     ),
+    "an ELR, and a topic with one replica": (
+        ("4.0", "4.3"),
+        f"kafka 4.3 elr=1\n{THREE}"
+        "topic orders replicas=1,2,3 isr=1 leader=1 elr=2 min-insync-replicas=2\n"
+        "topic views replicas=3 isr=3 leader=3\n"
+        "crash 1\nexpire 1\nstart 1\nunfence 1\ncatch-up 1\ncrash 3\nexpire 3\n"
+        "start 3\nunfence 3\nshut-down 2\nelect orders-0\n",
+        lambda run: run.both.records > 10,
+    ),
+    "nobody leads, and the last known leader may not before an ELR member returns": (
+        ("4.1", "4.3"),
+        "kafka 4.3 elr=1\nbroker 1 epoch=101 fenced=yes down=yes\n"
+        "broker 2 epoch=102 fenced=yes down=yes\nbroker 3 epoch=103\n"
+        "topic orders replicas=1,2,3 isr=none leader=none elr=1,2 last-known=1"
+        " min-insync-replicas=2\n"
+        "start 1\nunfence 1\nstart 2\nunfence 2\nelect orders-0 unclean=yes\n",
+        lambda run: run.both.records == 6,
+    ),
+    "settings are changed and the feature is switched": (
+        ("4.2", "4.3"),
+        f"kafka 4.3 elr=1\n{THREE}"
+        "topic orders replicas=1,2,3 isr=1,2,3 leader=1 min-insync-replicas=2\n"
+        "crash 3\nexpire 3\ncrash 2\nexpire 2\nconfigure orders min-insync-replicas=3\n"
+        "configure orders unclean-leader-election=yes\nstart 3\nunfence 3\nupgrade elr=0\n"
+        "crash 1\nexpire 1\nupgrade elr=1\nstart 1\nunfence 1\n",
+        lambda run: run.both.records > 10,
+    ),
     "the metadata version is raised on the way": (
         ("3.5/3.4-IV0",),
         f"{THREE}topic orders replicas=1,2,3 isr=1,2,3 leader=1\n"

@@ -29,9 +29,11 @@ def by_type(names_by_reason: dict[str, str]) -> dict[type, str]:
 UNMARKED = by_type(
     {
         "marked where it matters, by `_fetched`": "Fetched",
-        _BANDS: "ElrChanged LastKnownLeaderChanged IsrProposed IsrChanged BrokerChanged BecameLeader BecameFollower Registered"
+        _BANDS: "ElrChanged LastKnownLeaderChanged"
+        " IsrProposed IsrChanged BrokerChanged BecameLeader BecameFollower Registered"
         " RecordWritten HighWatermarkMoved LeaderRecovery RecoveryStateChanged",
-        "the axis tells it": "TransactionBegun TransactionEnded TopicConfigured",
+        "the axis tells it": "TransactionBegun TransactionEnded TopicConfigured"
+        " TopicDeleted ReplicaDeleted",
         "no record goes with it": "EpochDropped",
         "each election has its own mark or band": "PeriodicElections",
         _ON_THE_AXIS: "PollFailed PositionValidated PositionReset PositionTruncated ConsumerRaised"
@@ -53,8 +55,8 @@ PLAIN = by_type(
         " LifecycleChanged BecameLeader BecameFollower LeaderRecovery TransactionBegun"
         " TransactionEnded Appended Fetched HighWatermarkMoved IsrProposed PeriodicElections"
         " EpochDropped Polled MetadataRefreshed PositionValidated ReplicaPreferred TopicConfigured"
-        " BatchAcknowledged ProducerInformed ZnodeChanged SessionOpened SessionEnded"
-        " RequestsQueued",
+        " TopicDeleted ReplicaDeleted BatchAcknowledged ProducerInformed ZnodeChanged SessionOpened"
+        " SessionEnded RequestsQueued",
         "its sentence says what became of it": "IsrReverted IsrStuck PollFailed PositionTruncated"
         " PositionReset BatchQueued BatchWaits BatchRequeued ConsumerRaised BrokerDeclared"
         " BrokerStateChanged BrokersCompared ReplicaStopped ControllerStoodDown ShutdownTried",

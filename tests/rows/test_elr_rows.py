@@ -7,10 +7,19 @@ from kiplab.plays.runner import run_play
 from kiplab.protocol.features import parse_features
 from kiplab.rows.columns import STRIPS, STRIPS_OF_ELR, Rows, strips_of
 from kiplab.rows.difference import differences, first_difference
+from kiplab.rows.log_blocks import log_blocks
 from kiplab.rows.run_titles import own_title, titles
 from kiplab.rows.sentences import sentences, table
 from kiplab.rows.state_tree import StateNode, tree_of
-from tests.figures.small_plays import ELR_ELECTED, ELR_WAITED_FOR, TRIO, WITH_ELR, play, spans
+from tests.figures.small_plays import (
+    ACKS_1_AND_ELR,
+    ELR_ELECTED,
+    ELR_WAITED_FOR,
+    TRIO,
+    WITH_ELR,
+    play,
+    spans,
+)
 
 LEFT = ELR_WAITED_FOR + "start 1\nunfence 1\n"
 LAST_LEADER = WITH_ELR + "crash 3\nexpire 3\ncrash 2\nexpire 2\ncrash 1\nexpire 1\n"
@@ -102,34 +111,26 @@ def test_a_broker_in_the_elr_that_runs_is_out_of_the_isr_and_says_so() -> None:
     assert ("in ELR" in waiting.flags, leading.value) == (True, "leader")
 
 
+BY_ELR = (
+    "INFO PartitionChangeBuilder: Setting new leader for topicId …, partition 0 to 2 using ELR."
+    " Previous partition: …, change record: …"
+)
+REMOVED = "INFO ReplicationControlManager: Removed ELRs from 1 partitions of topic t."
+STRUCK_OFF = "INFO ReplicationControlManager: handleBrokerUncleanShutdown: changing 1 partition(s)"
+
+
 @pytest.mark.parametrize(
     ("text", "kafka", "word", "lines"),
     [
-        *(
-            (ELR_ELECTED, kafka, "using ELR", lines)
-            for kafka, lines in {
-                "4.0": [],
-                "4.1": [
-                    "INFO PartitionChangeBuilder: Setting new leader for topicId …, partition 0 to"
-                    " 2 using ELR. Previous partition: …, change record: …"
-                ],
-            }.items()
-        ),
-        *(
-            (CLEARED, kafka, "Removed ELRs", [f"INFO ReplicationControlManager: {text}"])
-            for kafka in ("4.0", "4.3")
-            for text in ["Removed ELRs from 1 partitions of topic t."]
-        ),
-        (
-            *(LEFT, "4.3", "Shutdown:"),
-            ["INFO ReplicationControlManager: handleBrokerUncleanShutdown: changing 1 partition(s)"],
-        ),
+        (ELR_ELECTED, "4.0", "using ELR", []),
+        (ELR_ELECTED, "4.1", "using ELR", [BY_ELR]),
+        (CLEARED, "4.0", "Removed ELRs", [REMOVED]),
+        (CLEARED, "4.3", "Removed ELRs", [REMOVED]),
+        (LEFT, "4.3", "Shutdown:", [STRUCK_OFF]),
         (ELR_ELECTED, "4.3", "Shutdown:", []),
     ],
 )
-def test_what_a_controller_logs_of_them(
-    text: str, kafka: str, word: str, lines: list[str]
-) -> None:
+def test_what_a_controller_logs_of_them(text: str, kafka: str, word: str, lines: list[str]) -> None:
     assert log(play(text, kafka, elr=1), word) == lines
 
 
@@ -159,6 +160,15 @@ def test_runs_with_and_without_them_part_where_the_first_replica_enters() -> Non
     assert {("ELR", "{1, 2}", "none"), ("ISR", "{}", "{1}")} < found
     assert titles(runs) == ("ELR on · Kafka 4.3", "ELR off · Kafka 4.3")
     assert [own_title(run) for run in runs] == ["ELR on · Kafka 4.3", "Kafka 4.3"]
+
+
+def test_the_logs_part_after_an_election_from_the_elr_that_cuts_records() -> None:
+    blocks = log_blocks(play(ACKS_1_AND_ELR, "4.3", elr=1), "t-0")
+    assert [block.words for block in blocks] == [
+        "election from the ELR",
+        "broker 1 truncates to 10",
+    ]
+    assert log_blocks(play(ELR_ELECTED, "4.3", elr=1), "t-0") == ()
 
 
 def rows_of_tree(node: StateNode) -> dict[str, str]:

@@ -58,6 +58,7 @@ def clusters() -> Iterator[Cluster]:
     yield done(timed, "produce orders-0 count=2 producer=shop").here.cluster
     newer = made("timed\n" + "kafka 4.0\n" + SIX)
     yield done(newer, "advance 2s").here.cluster
+    yield made("kafka 4.3 elr=1\n" + SIX).here.cluster
     apart = made("kafka zk-2.1\n" + SIX)
     announced = ("hold watcher-event", "produce orders-0 count=1", "check-lag 1", "announce-isr 1")
     for line in (*announced, "cut 1 zookeeper", "catch-up 2"):

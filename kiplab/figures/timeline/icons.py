@@ -142,7 +142,7 @@ def _proposed(canvas: Canvas, band: Band) -> None:
 
 
 def _out(canvas: Canvas, band: Band) -> None:
-    """A thin line; two in the ELR; hollow while the log is empty; dotted while it is not fetched."""
+    """A thin line; two in the ELR; hollow while the log is empty; dotted where nothing is read."""
     theme, y = canvas.theme, (band.y0 + band.y1) / 2
     if "idle" in band.flags:
         canvas.line(band.x0, y, band.x1, y, theme.gone, width=3, dash="3px,5px")

@@ -1,5 +1,6 @@
 """A controller's process: formatted, started, its clock moved, always ended; no own timers."""
 
+import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,8 +14,8 @@ from ..kafka_jars.judged_releases import patch_release
 LAUNCHER = Path(__file__).parent
 """Where the compiled class is."""
 FORMAT_S = 120
-WITHOUT_ELR = "eligible.leader.replicas.version=0"
-"""4.1 and later begin with eligible leader replicas (KIP-966), which the engine does not model."""
+ELR = "eligible.leader.replicas.version"
+"""The feature of KIP-966, from 4.0 on; without a word 4.1 and later begin with level 1."""
 NODE_ID = 3000
 """Far from the ids of brokers."""
 CLUSTER_ID = "kiplabkiplabkiplabkipg"
@@ -32,31 +33,50 @@ _SINCE = {
 
 class ControllerProcess(java_process.OwnedProcess):
     """``with ControllerProcess("3.4") as kafka: kafka.port``: a fresh cluster of one controller, of
-    a release or patch release, at `metadata_version` or the latest. Raises UnjudgedReleaseError for
-    another release, MissingKafkaError where none can be run, DeadKafkaError where it does not
-    start.
+    a release or patch release, at `metadata_version` or the latest, with eligible leader replicas
+    at level `elr`. Raises UnjudgedReleaseError for another release, MissingKafkaError where none
+    can be run, DeadKafkaError where it does not start.
 
     It is told to `freeze` its clock, to `advance` it by so many ms, to `thaw` it, and what is `now`
     by it; to `restart` in the same process and on the same log.
     """
 
-    def __init__(self, release: str, metadata_version: str | None = None) -> None:
+    def __init__(self, release: str, metadata_version: str | None = None, elr: int = 0) -> None:
         self.patch = patch_release(release)
         self.release = release if release in RELEASES else release.rpartition(".")[0]
         self.metadata_version = metadata_version or RELEASES[self.release].latest
+        self.elr = elr
+        self._formatted = (self.metadata_version, elr)
         self.jars = jars_of(self.patch)
         super().__init__(f"Kafka {self.patch}")
         self.data = self._folder / "data"
+        self._blank, self._clusters = self._folder / "blank", 1
         self._settings = str(self._folder / "server.properties")
         self._classes = (LAUNCHER, f"{self.jars}/*")
         self.port = 0
 
     def _settle(self) -> None:
         (self.port,) = java_process.free_ports(1)
-        text = server_settings(self.release, self.port, self.data)
-        Path(self._settings).write_text(text, encoding="utf-8")
+        self._write_settings()
         if not self.data.exists():
             self._format()
+            shutil.copytree(self.data, self._blank)
+
+    def _write_settings(self) -> None:
+        text = server_settings(self.release, self.port, self.data)
+        Path(self._settings).write_text(text, encoding="utf-8")
+
+    def begin_anew(self) -> None:
+        """A fresh cluster in the same process, with a log of its own; nothing is left of this one,
+        of which a controller may keep what its log does not say.
+        """
+        self._clusters += 1
+        left, self.data = self.data, self._folder / f"data-{self._clusters}"
+        self.metadata_version, self.elr = self._formatted
+        shutil.copytree(self._blank, self.data)
+        self._write_settings()
+        self.tell("restart")
+        shutil.rmtree(left, ignore_errors=True)
 
     def _format(self) -> None:
         command = ["kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", self._settings]
@@ -64,7 +84,7 @@ class ControllerProcess(java_process.OwnedProcess):
         if RELEASES[self.release].code >= (3, 3):
             command += ["--release-version", self.metadata_version]
         if RELEASES[self.release].code >= (4, 0):
-            command += ["--feature", WITHOUT_ELR]
+            command += ["--feature", f"{ELR}={self.elr}"]
         words, pipe = java_process.java_command(self._classes, command), subprocess.PIPE
         try:
             done = subprocess.run(

@@ -5,13 +5,14 @@ topics. Everything else is the same number in both.
 """
 
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ...protocol import messages as api
 from ...protocol.errors import KafkaError
-from ...protocol.ids import Incarnation
+from ...protocol.ids import BrokerId, Incarnation
 from ...protocol.kraft import records
+from ...protocol.kraft.replay import SETTINGS
 from ...protocol.registrations import LeaderRecoveryState
 from ..controller.controller_process import CLUSTER_ID
 from ..wire.message_schemas import ReleaseSchemas
@@ -101,6 +102,8 @@ def _register(request: api.BrokerRegistrationRequest, schemas: ReleaseSchemas) -
     }
     if version >= 2:
         fields["LogDirs"] = [uuid.UUID(int=_DISKS + own)]
+    if version >= 3:
+        fields["PreviousBrokerEpoch"] = request.previous_epoch
     return KafkaCall("BrokerRegistration", version, fields)
 
 
@@ -235,7 +238,7 @@ def record_of(logged: LoggedRecord, topics: TopicNames) -> records.Record | None
     return None if make is None else make(logged.fields, topics)
 
 
-BEYOND = ("Directories", "EligibleLeaderReplicas", "LastKnownElr")
+BEYOND = ("Directories",)
 """Fields of a PartitionChangeRecord that the engine never sets."""
 
 
@@ -259,13 +262,29 @@ def _partition_change(f: Fields, topics: TopicNames) -> records.Record:
         removing=f["RemovingReplicas"],
         adding=f["AddingReplicas"],
         recovery=None if recovery == NO_RECOVERY_CHANGE else LeaderRecoveryState(recovery),
+        elr=_as_set(f.get("EligibleLeaderReplicas")),
+        last_known=_as_set(f.get("LastKnownElr")),
     )
 
 
+def _as_set(brokers: Iterable[BrokerId] | None) -> tuple[BrokerId, ...] | None:
+    """Kafka's order in these two lists is that of a hash table."""
+    return None if brokers is None else tuple(sorted(brokers))
+
+
+def _config(f: Fields, _topics: TopicNames) -> records.Record | None:
+    """None for what is no setting of a topic that the engine has."""
+    if f["ResourceType"] != TOPIC or f["Name"] not in SETTINGS or f["Value"] is None:
+        return None
+    return records.ConfigRecord(f["ResourceName"], f["Name"], f["Value"])
+
+
+TOPIC = 2
+"""Kafka's number of topics among all that has settings."""
 NO_CHANGE, NO_RECOVERY_CHANGE = -2, -1
 """Kafka's numbers for "as before", of a leader and of a recovery state."""
 
-_RECORDS: dict[str, Callable[[Fields, TopicNames], records.Record]] = {
+_RECORDS: dict[str, Callable[[Fields, TopicNames], records.Record | None]] = {
     "RegisterBrokerRecord": lambda f, _: records.RegisterBrokerRecord(
         f["BrokerId"],
         # Which process of its broker a uuid stands for.
@@ -283,4 +302,7 @@ _RECORDS: dict[str, Callable[[Fields, TopicNames], records.Record]] = {
         f["BrokerId"], f["BrokerEpoch"], f["Fenced"], f.get("InControlledShutdown", 0)
     ),
     "PartitionChangeRecord": _partition_change,
+    "ClearElrRecord": lambda f, _: records.ClearElrRecord(f["TopicName"]),
+    "ConfigRecord": _config,
+    "RemoveTopicRecord": lambda f, topics: records.RemoveTopicRecord(topics.names[f["TopicId"]]),
 }

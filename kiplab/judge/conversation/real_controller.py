@@ -4,13 +4,16 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
+from msgspec.structs import replace
+
 from ...protocol.facts import RecordWritten
 from ...protocol.ids import BrokerEpoch, BrokerId, MetadataOffset
 from ...protocol.kraft.records import PartitionChangeRecord
+from ...protocol.kraft.replay import MIN_INSYNC, UNCLEAN
 from ...protocol.messages import BrokerHeartbeatRequest, ElectLeadersRequest, Request, Response
 from ...protocol.registrations import LeaderRecoveryState, PartitionRegistration
 from ...protocol.releases import METADATA_LEVEL, RELEASES, at_least
-from ..controller.controller_process import ControllerProcess
+from ..controller.controller_process import ELR, ControllerProcess
 from ..java_process import DeadKafkaError
 from ..wire.message_schemas import schemas_in
 from ..wire.metadata_log import LoggedRecord, MetadataLog
@@ -22,8 +25,10 @@ NOBODY = BrokerId(1 << 20)
 READY_S, LATE_RECORD_S, LOOK_S = 20.0, 0.5, 0.002
 WAITING_MS = 20
 """What is added to a frozen clock while the controller's own requests wait for a later moment."""
-UPGRADE = 1
-"""Kafka's number of the kind of change of a feature that only raises it."""
+UPGRADE, SAFE_DOWNGRADE = 1, 2
+"""Kafka's numbers of the kinds of change of a feature."""
+SET = 0
+"""Kafka's number of the change of a setting that gives it a value."""
 
 
 class RefusedByKafkaError(Exception):
@@ -102,28 +107,69 @@ class RealController:
             self.process.tell("freeze")
         return int(self.process.tell("now")) - before
 
+    def begin_anew(self) -> None:
+        """A fresh cluster, which has nothing of this one."""
+        self._connection.close()
+        self.process.begin_anew()
+        self.topics = kafka_terms.TopicNames({}, {})
+        self.log = MetadataLog(self.process.data, self.schemas)
+        self._elected_in = self.log.leader_epoch
+        self._connect()
+        self._until_active(self._registers_itself())
+
     def raise_metadata_version(self, metadata_version: str) -> tuple[str, int]:
         """Why it was refused, or nothing; the milliseconds until what follows was written."""
-        level = METADATA_LEVEL[metadata_version]
-        change = {"Feature": "metadata.version", "MaxVersionLevel": level, "UpgradeType": UPGRADE}
-        body = {"timeoutMs": kafka_terms.ELECT_TIMEOUT_MS, "FeatureUpdates": [change]}
-        answer = self._connection.ask("UpdateFeatures", 1, body)
-        for one in (answer, *answer["Results"]):
-            if one["ErrorCode"]:
-                return f"error {one['ErrorCode']}: {one['ErrorMessage']}", 0
+        refused = self._finalize("metadata.version", METADATA_LEVEL[metadata_version], UPGRADE)
+        if refused:
+            return refused, 0
         registered = self._registers_itself()
         self.process.metadata_version = metadata_version
         registers_itself = self._registers_itself() and not registered
         return "", self._until_active(registers_itself, elected=False)
 
+    def switch_elr(self, level: int) -> str:
+        """Why eligible.leader.replicas.version stays what it is, or nothing."""
+        refused = self._finalize(ELR, level, UPGRADE if level else SAFE_DOWNGRADE)
+        if not refused:
+            self.process.elr = level
+        return refused
+
+    def _finalize(self, feature: str, level: int, kind: int) -> str:
+        change = {"Feature": feature, "MaxVersionLevel": level, "UpgradeType": kind}
+        body = {"timeoutMs": kafka_terms.ELECT_TIMEOUT_MS, "FeatureUpdates": [change]}
+        answer = self._connection.ask("UpdateFeatures", 1, body)
+        results = (answer, *answer["Results"])
+        errors = (f"error {r['ErrorCode']}: {r['ErrorMessage']}" for r in results if r["ErrorCode"])
+        return next(errors, "")
+
+    def configure(self, topic: str, name: str, value: str) -> str:
+        """Why a topic's setting stays what it is, or nothing."""
+        change = {"Name": name, "ConfigOperation": SET, "Value": value}
+        whose = {"ResourceType": kafka_terms.TOPIC, "ResourceName": topic, "Configs": [change]}
+        answer = self._connection.ask(
+            "IncrementalAlterConfigs", 1, {"Resources": [whose], "ValidateOnly": False}
+        )
+        errors = (f"error {r['ErrorCode']}" for r in answer["Responses"] if r["ErrorCode"])
+        return next(errors, "")
+
     # --- the initial state ----------------------------------------------------------------------
 
     def create(
-        self, topic: str, replicas: Sequence[Sequence[int]], *, unclean: bool = False
+        self,
+        topic: str,
+        replicas: Sequence[Sequence[int]],
+        *,
+        unclean: bool = False,
+        min_insync: int | None = None,
     ) -> tuple[PartitionRegistration, ...]:
-        """A topic whose partitions have these replicas. Raises RefusedByKafkaError."""
+        """A topic whose partitions have these replicas. With `min_insync` it has an entry for each
+        setting; else only where that is not Kafka's default. Raises RefusedByKafkaError.
+        """
         assigned = [{"PartitionIndex": n, "BrokerIds": list(ids)} for n, ids in enumerate(replicas)]
-        configs = [{"Name": "unclean.leader.election.enable", "Value": "true"}] if unclean else []
+        settings = {UNCLEAN: "true"} if unclean else {}
+        if min_insync is not None:
+            settings = {UNCLEAN: str(unclean).lower(), MIN_INSYNC: str(min_insync)}
+        configs = [{"Name": name, "Value": value} for name, value in settings.items()]
         wanted: kafka_terms.Fields = {"Name": topic, "NumPartitions": -1, "ReplicationFactor": -1}
         wanted |= {"Assignments": assigned, "Configs": configs}
         body = {"Topics": [wanted], "timeoutMs": kafka_terms.ELECT_TIMEOUT_MS}
@@ -135,7 +181,8 @@ class RealController:
                 name, id = record.fields["Name"], record.fields["TopicId"]
                 self.topics.ids[name], self.topics.names[id] = id, name
         partitions = (record for record in records if record.name == "PartitionRecord")
-        return tuple(_partition(record, self.topics, unclean) for record in partitions)
+        held = {"unclean_leader_election": unclean, "min_insync_replicas": min_insync or 1}
+        return tuple(replace(_partition(record, self.topics), **held) for record in partitions)
 
     def delete(self, topic: str) -> None:
         """A topic is forgotten. Raises RefusedByKafkaError."""
@@ -202,9 +249,7 @@ def _must_be_done(what: str, answers: Sequence[Mapping[str, object]]) -> None:
             raise RefusedByKafkaError(f"{what}: error {answer['ErrorCode']}")
 
 
-def _partition(
-    record: LoggedRecord, topics: kafka_terms.TopicNames, unclean: bool
-) -> PartitionRegistration:
+def _partition(record: LoggedRecord, topics: kafka_terms.TopicNames) -> PartitionRegistration:
     fields = record.fields
     return PartitionRegistration(
         name=topics.partition(fields["TopicId"], fields["PartitionId"]),
@@ -214,7 +259,6 @@ def _partition(
         leader_epoch=fields["LeaderEpoch"],
         partition_epoch=fields["PartitionEpoch"],
         recovery=LeaderRecoveryState(fields["LeaderRecoveryState"]),
-        unclean_leader_election=unclean,
     )
 
 

@@ -8,9 +8,9 @@ from typing import NamedTuple
 from ...engine.cluster import Cluster
 from ...plays import header, library
 from ...plays.play import Play
-from ...protocol.features import Features, UnknownFeatureError, parse_features
+from ...protocol.features import Features, UnknownFeatureError, parse_features, with_elr
 from ...protocol.ids import CONTROLLER, BrokerId
-from ...protocol.releases import Mode
+from ...protocol.releases import RELEASES, Mode
 from ..controller.controller_process import ControllerProcess
 from ..conversation.real_controller import RealController
 from ..java_process import DeadKafkaError
@@ -55,7 +55,9 @@ class Chosen(NamedTuple):
         return self.features.mode is Mode.ZOOKEEPER
 
 
-def chosen(play: str | Path | Play, kafka: str | None, judge: str) -> Chosen:
+def chosen(
+    play: str | Path | Play, kafka: str | None, judge: str, elr: int | None = None
+) -> Chosen:
     """Raises PlayError, or UnknownFeatureError, as `kiplab.real` does."""
     if judge not in JUDGES:
         raise UnknownFeatureError(f"no judge {judge!r}: there are {', '.join(JUDGES)}")
@@ -66,18 +68,24 @@ def chosen(play: str | Path | Play, kafka: str | None, judge: str) -> Chosen:
         raise UnknownFeatureError(_BROKERS_ARE_NOT_RUN)
     if with_zookeeper:
         return _with_zookeeper(named, own, kafka)
-    return _with_kraft(named, own, kafka, judge)
+    return _with_kraft(named, own, kafka, judge, elr)
 
 
-def _with_kraft(play: Play, features: Features, kafka: str | None, judge: str) -> Chosen:
+def _with_kraft(
+    play: Play, features: Features, kafka: str | None, judge: str, elr: int | None
+) -> Chosen:
     if kafka is None:
         _must_not_be_switched(play, features)
+        features = features if elr is None else with_elr(features, elr)
         patch = judged_releases.patch_release(release := features.release_of(CONTROLLER))
     else:
         name, slash, metadata_version = kafka.partition("/")
         patch = judged_releases.patch_release(name)
         release = patch.rpartition(".")[0]
-        features = parse_features(f"{release}{slash}{metadata_version}")
+        # Eligible leader replicas as the play has them: what is recorded was asked so.
+        own = int(features.has_elr and RELEASES[release].code >= (4, 0))
+        level = own if elr is None else elr
+        features = parse_features(f"{release}{slash}{metadata_version}", elr=level)
     driven = partition_releases()
     if release in driven or not JUDGES[judge].leads:
         return Chosen(play, features, patch, judge)
@@ -148,7 +156,9 @@ def live_columns(what: Chosen, between: Between = lambda _start, nodes: nodes) -
 
 
 def _controller(what: Chosen, stack: ExitStack) -> RealController:
-    process = stack.enter_context(ControllerProcess(what.patch, what.features.metadata_version))
+    features = what.features
+    process = ControllerProcess(what.patch, features.metadata_version, int(features.has_elr))
+    stack.enter_context(process)
     try:
         return stack.enter_context(closing(RealController(process)))
     except NoSchemasError as problem:

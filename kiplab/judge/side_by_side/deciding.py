@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol, TypeVar
 import msgspec
 from msgspec.structs import replace
 
+from ...engine import moves
 from ...engine.cluster import Cluster
 from ...engine.renumbering import Numbering, Renumber, renumbered
 from ...protocol import ids, messages
@@ -59,7 +60,13 @@ class VersionRaised(msgspec.Struct, frozen=True, tag="version-raised"):
     metadata_version: str
 
 
-ControllerQuestion = RequestAsked | SessionOver | TakeOver | VersionRaised
+class Operated(msgspec.Struct, frozen=True, tag="operated"):
+    """An operator changes a setting, deletes a topic, or switches a feature."""
+
+    move: moves.Configure | moves.DeleteTopic | moves.UpgradeElr
+
+
+ControllerQuestion = RequestAsked | SessionOver | TakeOver | VersionRaised | Operated
 
 
 class Written(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

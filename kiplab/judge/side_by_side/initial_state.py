@@ -36,7 +36,7 @@ PARTS = 3
 """How many parts a time has in which some sessions end: between them others send heartbeats."""
 FAR = 50
 """How far beyond the end of the log a broker says it is that has to count as caught up."""
-_SHAPE = ("leader", "isr", "replicas", "recovery", "adding", "removing")
+_SHAPE = ("leader", "isr", "replicas", "recovery", "adding", "removing", "elr", "last_known")
 """What a partition begins with, beside its epochs."""
 
 
@@ -168,7 +168,9 @@ class InitialState:
         """
         wanted = (entry.broker for entry in self._wanted.registrations if entry.fenced)
         broker_ids = [broker for broker in wanted if not self._is_fenced(broker)]
-        self._fence(broker_ids)
+        # The last leader goes last: nobody else is in the ISR by then.
+        last = {leader for wanted in self._wanted.partitions for leader in wanted.last_known}
+        self._fence(sorted(broker_ids, key=lambda broker: broker in last))
         if not broker_ids or not has_contacts(releases.RELEASES[self.kafka.process.release].code):
             return
         for _ in range(PARTS):
@@ -191,7 +193,7 @@ class InitialState:
         topics = groupby(self._wanted.partitions, lambda wanted: split(wanted.name)[0])
         made = [(topic, tuple(partitions)) for topic, partitions in topics]
         for topic, partitions in sorted(made, key=lambda one: not any(map(_is_new, one[1]))):
-            members = {member for wanted in partitions for member in wanted.isr}
+            members = {member for wanted in partitions for member in (*wanted.isr, *wanted.elr)}
             self._unfence(members | set(map(_first, partitions)))
             self._make_topic(topic, partitions)
             for wanted in partitions:
@@ -207,7 +209,10 @@ class InitialState:
             raise self._untold("topic", partitions[0].name, why)
         # Whoever is to lead comes first.
         assigned = [
-            sorted(_without(wanted, wanted.adding), key=lambda replica: replica != _first(wanted))
+            sorted(
+                _without(wanted.replicas, wanted.adding),
+                key=lambda replica: replica != _first(wanted),
+            )
             for wanted in in_order
         ]
         if len(set(map(len, assigned))) > 1:
@@ -215,20 +220,33 @@ class InitialState:
             raise self._untold("topic", partitions[-1].name, why)
         unclean = any(wanted.unclean_leader_election for wanted in partitions)
         try:
-            self._create(topic, assigned, unclean=unclean)
+            self._create(topic, assigned, unclean=unclean, min_insync=self._min_insync(partitions))
         except RefusedByKafkaError as refused:
             why = f"Kafka refuses {refused}"
             raise self._untold("topic", partitions[0].name, why) from None
 
-    def _create(self, topic: str, replicas: list[list[BrokerId]], *, unclean: bool = False) -> None:
-        created = self.kafka.create(topic, replicas, unclean=unclean)
+    def _min_insync(self, partitions: Sequence[registrations.PartitionRegistration]) -> int | None:
+        """A controller reads it only where it has, or will have, eligible leader replicas."""
+        switched = any(s.verb == "upgrade" and s.arg("elr") for s in self._play.statements)
+        asked = self.kafka.process.elr or switched
+        return partitions[0].min_insync_replicas if asked else None
+
+    def _create(
+        self,
+        topic: str,
+        replicas: list[list[BrokerId]],
+        *,
+        unclean: bool = False,
+        min_insync: int | None = None,
+    ) -> None:
+        created = self.kafka.create(topic, replicas, unclean=unclean, min_insync=min_insync)
         self.read()
         both = sorted((*self.image.partitions, *created), key=lambda state: state.name)
         self.image = replace(self.image, partitions=tuple(both))
 
     def _shape(self, wanted: registrations.PartitionRegistration) -> None:
         """The partition's replicas, leader and ISR, as far as requests lead there."""
-        now = _without(wanted, wanted.adding)
+        now = _without(wanted.replicas, wanted.adding)
         if self._partition(wanted.name).replicas != now:
             self.kafka.reassign(wanted.name, now)
             self.read()
@@ -239,11 +257,17 @@ class InitialState:
             self._ask(messages.ElectLeadersRequest(unclean=True, partitions=(wanted.name,)))
             self._unfence()
         if wanted.adding or wanted.removing:
-            self.kafka.reassign(wanted.name, _without(wanted, wanted.removing))
+            self.kafka.reassign(wanted.name, _without(wanted.replicas, wanted.removing))
         self.read()
         there = self._partition(wanted.name)
         if there.isr != wanted.isr and there.leader in wanted.isr:
+            if wanted.elr:
+                # Who leaves while the ISR is small enough is remembered.
+                self._alter(wanted.name, (*wanted.isr, *wanted.elr))
             self._alter(wanted.name, wanted.isr)
+        if wanted.last_known == (there.leader,):
+            self._alter(wanted.name, (there.leader, *_without(wanted.elr, (there.leader,))))
+            self._alter(wanted.name, (there.leader,))
 
     def _alter(self, name: str, isr: Sequence[BrokerId]) -> None:
         """The partition's leader proposes another ISR."""
@@ -293,11 +317,9 @@ class InitialState:
         return untold(self._play, line, why)
 
 
-def _without(
-    wanted: registrations.PartitionRegistration, others: Sequence[BrokerId]
-) -> tuple[BrokerId, ...]:
-    """Its replicas but for the others."""
-    return tuple(replica for replica in wanted.replicas if replica not in others)
+def _without(brokers: tuple[BrokerId, ...], others: Sequence[BrokerId]) -> tuple[BrokerId, ...]:
+    """All but the others."""
+    return tuple(broker for broker in brokers if broker not in others)
 
 
 def _is_new(wanted: registrations.PartitionRegistration) -> bool:
@@ -311,7 +333,7 @@ def _first(wanted: registrations.PartitionRegistration) -> BrokerId:
         return next((r for r in wanted.replicas if r != wanted.leader), wanted.leader)
     if wanted.leader != NO_LEADER:
         return wanted.leader
-    return wanted.isr[0] if wanted.isr else wanted.replicas[0]
+    return next(iter((*wanted.isr, *wanted.last_known, *wanted.elr)), wanted.replicas[0])
 
 
 class UntoldLeadersError(PlayError):

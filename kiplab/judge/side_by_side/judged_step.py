@@ -20,7 +20,7 @@ from ...engine.step import DecidedEffect, Step, carried_out, observed
 from ...engine.truth import truth
 from ...protocol import log, messages
 from ...protocol.errors import KafkaError
-from ...protocol.facts import Fact, RecordWritten, Refused
+from ...protocol.facts import Fact, RecordWritten, Refused, TopicConfigured, TopicDeleted
 from ...protocol.ids import ALL_BROKERS, CONTROLLER, BrokerId, MetadataOffset
 from ...protocol.kraft.records import record_text
 from ...protocol.kraft.replay import commit, image
@@ -30,7 +30,7 @@ from ..partition import partition_process as turns
 from . import deciding
 from .leader_effect import LedTurn, leader_effect
 
-_OF_THE_LOG = ("next_offset", "write_offset", "registrations", "partitions")
+_OF_THE_LOG = ("next_offset", "write_offset", "registrations", "partitions", "elr_lists")
 """What a controller reads in its log, or of it; all else is the memory of a sitting one."""
 
 
@@ -82,11 +82,14 @@ class DecidedStep:
         question: deciding.ControllerQuestion = deciding.TakeOver()
         if isinstance(move, moves.UpgradeMetadata):
             question = deciding.VersionRaised(move.metadata_version)
-        if self._ask is None or not isinstance(move, moves.FailOver | moves.UpgradeMetadata):
+        if isinstance(move, moves.UpgradeElr):
+            question = deciding.Operated(move)
+        alone = moves.FailOver | moves.UpgradeMetadata | moves.UpgradeElr
+        if self._ask is None or not isinstance(move, alone):
             return carried_out(cluster, move, self._decide, checked=True)
         decision = self._ask(question, cluster, 0)
         if decision.refused:
-            text = f"the metadata version stays as it is: {decision.refused}"
+            text = f"everything stays as it is: {decision.refused}"
             return cluster, [Happened(text=text)]
         after, events = carried_out(cluster, move, checked=True)
         return after, [*events, *map(_written_fact, decision.written)]
@@ -113,8 +116,8 @@ def _controller_can_be_told(move: moves.Move) -> None:
     match move:
         case moves.Upgrade() if move.node in (None, CONTROLLER):
             why = "a real controller stays on its release while a play runs"
-        case moves.Configure():
-            why = "the settings of a real controller's topics stay as they are made"
+        case moves.ConfigureBrokers():
+            why = "the settings of all topics stay as a real controller begins with them"
         case moves.Fire() if move.node == CONTROLLER:
             own = "what a real controller does by itself every 300 s"
             why = f"{own} is switched off, so that nothing happens by itself"
@@ -127,6 +130,8 @@ def _leaders_can_be_told(cluster: Cluster, move: moves.Move) -> None:
     match move:
         case moves.Produce() if move.transaction:
             raise _unaskable("a real broker receives no transaction")
+        case moves.Configure() | moves.DeleteTopic():
+            raise _unaskable("a real broker's topics and their settings stay as they are made")
         case moves.Race():
             raise _unaskable("its threads meet where nobody can hold one up")
         case moves.Upgrade():
@@ -184,6 +189,10 @@ def _ruling(
     if isinstance(cause, moves.ExpireSession):
         question = deciding.SessionOver(cause.broker)
         return _replayed(cluster, mine, ask(question, cluster, expected))
+    if isinstance(cause, moves.Configure | moves.DeleteTopic):
+        operated = _replayed(cluster, mine, ask(deciding.Operated(cause), cluster, expected))
+        done = (fact for fact in mine[2] if isinstance(fact, TopicConfigured | TopicDeleted))
+        return operated[0], operated[1], (*operated[2], *done)
     if not isinstance(cause, Message):
         return mine
     request: Any = cause.body

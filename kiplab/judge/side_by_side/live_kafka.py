@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from ...engine import moves
 from ...engine.cluster import Cluster
 from ...engine.nodes import state_of
 from ...engine.truth import registration_of, sessions, truth
@@ -15,6 +16,7 @@ from ...protocol.facts import RecordWritten
 from ...protocol.ids import CONTROLLER, BrokerEpoch, BrokerId, MetadataOffset
 from ...protocol.kraft.heartbeats import broker_heartbeat
 from ...protocol.kraft.records import RegisterBrokerRecord
+from ...protocol.kraft.replay import MIN_INSYNC, UNCLEAN
 from ...protocol.kraft.sessions import SESSION_TIMEOUT_MS
 from ...protocol.messages import BrokerHeartbeatRequest, BrokerRegistrationRequest, Request
 from ...protocol.replica.broker_parts import process_of
@@ -82,7 +84,21 @@ class LiveKafka:
             case deciding.VersionRaised():
                 refused, ms = self.kafka.raise_metadata_version(question.metadata_version)
                 self._now_ms += ms
+            case deciding.Operated():
+                refused = self._operate(question.move)
         return deciding.Decision(question, None, self._written(cluster), refused)
+
+    def _operate(self, move: moves.Configure | moves.DeleteTopic | moves.UpgradeElr) -> str:
+        match move:
+            case moves.UpgradeElr():
+                return self.kafka.switch_elr(move.level)
+            case moves.DeleteTopic():
+                self.kafka.delete(move.topic)
+                return ""
+        if move.min_insync_replicas is not None:
+            return self.kafka.configure(move.topic, MIN_INSYNC, str(move.min_insync_replicas))
+        value = str(move.unclean_leader_election).lower()
+        return self.kafka.configure(move.topic, UNCLEAN, value)
 
     def _begin_anew(self, ms: int) -> None:
         """So much time has passed until a controller was active that has heard of nobody yet."""

@@ -156,6 +156,7 @@ def real(
     live: bool | None = None,
     fetch: bool = False,
     judge: str | None = None,
+    elr: int | None = None,
 ) -> RealRun:
     """Run a play given by name, file, token or value with a real Kafka deciding: its controller,
     and for every broker its own ``kafka.cluster.Partition``; with `judge` ``"controller"`` or
@@ -163,7 +164,8 @@ def real(
     broker, and nobody has said ``"both"``, brokers are the engine's, and the notes say why.
 
     `kafka` is a release, ``"3.4"``, or one of its patch releases, ``"3.4.1"``, perhaps with a
-    metadata version (``"3.5/3.4-IV0"``); without it the play's own. A play with ZooKeeper has
+    metadata version (``"3.5/3.4-IV0"``); without it the play's own. `elr` is 1 with eligible
+    leader replicas (KIP-966), 0 without, and None as the play has it. A play with ZooKeeper has
     releases of its own (``"zk-2.2"``, ``"2.2.2"``), and only the controller is Kafka's there. It
     runs live if that release is in the cache, or may be fetched, or if nothing is recorded of the
     play; where it cannot, its recording is shown, which says why. With `live` it is a live run or
@@ -171,7 +173,8 @@ def real(
     that cannot be told to a real Kafka, UnknownFeatureError for another release or judge,
     MissingKafkaError for what the machine lacks, DeadKafkaError for a Kafka that ended by itself.
     """
-    what, asked_for = chosen(play, kafka, BOTH if judge is None else judge), judge is not None
+    what = chosen(play, kafka, BOTH if judge is None else judge, elr)
+    asked_for = judge is not None
     recorded = _recorded(what, asked_for=asked_for)
     if live is False and recorded is None:
         possible_leaders(what, asked_for=asked_for)

@@ -181,7 +181,9 @@ def answered(
     if not batch.acks_all:
         return _acknowledged(producer, node)
     if replica is None or replica.leading is None:
-        error = KafkaError.NOT_LEADER_OR_FOLLOWER
+        # Its topic is deleted, or somebody else leads.
+        gone = KafkaError.UNKNOWN_TOPIC_OR_PARTITION
+        error = gone if replica is None else KafkaError.NOT_LEADER_OR_FOLLOWER
         refused = here.refusal(producer.partition, produce.PRODUCE, error)
         return _with(refused, _requeued(producer, error, now_ms))
     if replica.high_watermark < batch.end:

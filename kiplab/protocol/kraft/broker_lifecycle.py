@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from .. import messages
 from ..errors import KafkaError
-from ..facts import Fact, LifecycleChanged, Registered
+from ..facts import Fact, LifecycleChanged, Registered, ReplicaDeleted
 from ..features import Features
 from ..ids import CONTROLLER, NO_BROKER_EPOCH, UNKNOWN_METADATA_OFFSET, Incarnation
 from ..registrations import PartitionRegistration, registration
@@ -102,8 +102,29 @@ def metadata_arrived(
     replicated = () if known_image is None else known_image.partitions
     epochs = {p.name: p.partition_epoch for p in replicated}
     changed = [p for p in update.partitions if epochs.get(p.name) != p.partition_epoch]
+    broker, deleted = _without_deleted(broker, update)
     broker, facts = _apply(broker, changed, features, now_ms)
-    return _configured(broker, update), (), facts
+    return _configured(broker, update), (), (*deleted, *facts)
+
+
+def _without_deleted(
+    broker: broker_state.Broker, update: messages.MetadataUpdate
+) -> tuple[broker_state.Broker, tuple[Fact, ...]]:
+    """A replica of a deleted partition is stopped, and its log deleted. A process that starts finds
+    such a log on its disk, and deletes it as well.
+
+    Source: ReplicaManager.applyDelta and stopPartitions (3.5.0, 4.3.1); LogManager.loadLog and
+    isStrayKraftReplica (4.3.1), BrokerMetadataPublisher.findStrayPartitions before (3.5.0).
+    """
+    known = {p.name for p in update.partitions}
+    gone = [r.partition for r in broker.durable.replicas if r.partition not in known]
+    if not gone:
+        return broker, ()
+    kept = tuple(r for r in broker.durable.replicas if r.partition in known)
+    played = tuple(r for r in broker_parts.process_of(broker).replicas if r.partition in known)
+    broker = replace(broker, durable=replace(broker.durable, replicas=kept))
+    facts = tuple(ReplicaDeleted(broker.id, name) for name in gone)
+    return broker_parts.with_process(broker, replicas=played), facts
 
 
 def _configured(
@@ -137,8 +158,9 @@ def _publish_first(
         return broker, ()
     recovery = broker_state.Lifecycle.RECOVERY
     broker = replace(broker, process=replace(process, published=True, lifecycle=recovery))
+    broker, deleted = _without_deleted(broker, image)
     broker, facts = _apply(broker, image.partitions, features, now_ms)
-    return broker, (LifecycleChanged(broker.id, recovery), *facts)
+    return broker, (LifecycleChanged(broker.id, recovery), *deleted, *facts)
 
 
 def _apply(
@@ -153,6 +175,9 @@ def _apply(
         older = local is not None and state.partition_epoch < local.partition_epoch
         if broker.id not in state.replicas or older:
             continue
+        if local is not None and local.min_insync_replicas != state.min_insync_replicas:
+            # Its log has the earlier setting until `_configured`.
+            state = replace(state, min_insync_replicas=local.min_insync_replicas)
         broker, more_facts = play(broker, state, features, now_ms)
         facts += more_facts
     return broker, tuple(facts)

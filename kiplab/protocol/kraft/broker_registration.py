@@ -23,13 +23,14 @@ from msgspec.structs import replace
 
 from .. import messages
 from ..errors import KafkaError
-from ..facts import Compared, Refused
+from ..facts import Compared, Fact, Refused
 from ..features import Features
 from ..ids import CLIENT, CONTROLLER, UNKNOWN_METADATA_OFFSET, BrokerEpoch, MetadataOffset
 from ..registrations import Registration, registration
 from ..releases import CodeVersion
+from .brokers_to_elrs import names_deleted_topic, partitions_with_elr_member
 from .controller_state import Controller, HeartbeatState, heartbeat, last_known_offset
-from .fencing import changes, removal_records, unclean_removal_records
+from .fencing import changes, removal_records, resign, unclean_removal_records
 from .records import PartitionChangeRecord, Record, RegisterBrokerRecord, UnregisterBrokerRecord
 from .replay import ControllerEffect, commit
 from .sessions import has_contacts, has_valid_session, is_in_contact, with_heartbeat
@@ -58,7 +59,12 @@ def register_broker(
     if offset is not None and controller.next_offset <= offset + 1:
         controller = replace(controller, next_offset=MetadataOffset(offset + 2))
     record = _registration_record(controller, existing, request, features)
-    records: list[Record] = [*_clean_up(controller, existing, request, features), record]
+    left = _clean_up(controller, existing, request, features)
+    if left is None:
+        following, facts, error = _broken_off(controller, request, features, now_ms)
+        reply = messages.BrokerRegistrationResponse(error=error)
+        return following, (messages.Send(request.broker, reply),), facts
+    records: list[Record] = [*left, record]
     # KIP-903, Rejected Alternatives, "Bump all the partition leader epochs when a broker
     # registers": with a new leader epoch wherever the broker has a replica, every older request is
     # fenced; but all of them have to stop and learn the epoch first.
@@ -150,8 +156,9 @@ def _clean_up(
     existing: Registration | None,
     request: messages.BrokerRegistrationRequest,
     features: Features,
-) -> Iterable[Record]:
-    """What of the broker's last incarnation is still to be done, from 4.0 on.
+) -> Iterable[Record] | None:
+    """What of the broker's last incarnation is still to be done, from 4.0 on; None where the
+    controller finds a topic that is deleted.
 
     Its session may be over before a check, and the broker in an ISR still: the new
     incarnation is let in, and the old one leaves as if it had been fenced. The epoch was minted
@@ -163,12 +170,34 @@ def _clean_up(
     same = existing is not None and existing.incarnation == request.incarnation
     if features.code_of(CONTROLLER) < (4, 0) or same:
         return ()
-    # KIP-966, Unclean shutdown: a process that stops in order writes its broker epoch down, and the
-    # next one sends it. Any other epoch, or none, means that records may be lost.
+    # KIP-966, Proposed Changes, "During the shutdown, write the current broker epoch": the next
+    # process sends it. Any other epoch, or none, means that records may be lost.
     stopped_in_order = existing is not None and request.previous_epoch == existing.epoch
     if "966.elr-unclean-shutdown" in features.active(CONTROLLER) and not stopped_in_order:
+        if names_deleted_topic(controller, request.broker):
+            return None
         return unclean_removal_records(controller, request.broker, features)
     return removal_records(controller, request.broker, features)
+
+
+def _broken_off(
+    controller: Controller,
+    request: messages.BrokerRegistrationRequest | messages.UnregisterBrokerRequest,
+    features: Features,
+    now_ms: int | None,
+) -> tuple[Controller, tuple[Fact, ...], KafkaError]:
+    """The controller resigns over a member of an ELR that is no more; so does the next one, which
+    has replayed the same records. Seen on 4.1.2 and 4.3.1; no report was found in the public
+    threads searched.
+
+    Source: QuorumController.handleEventException (4.1.2, 4.3.1).
+    """
+    kind, error = messages.KINDS[type(request)], KafkaError.UNKNOWN_SERVER_ERROR
+    whose = f"broker {request.broker}"
+    compared = (Compared(whose, "eligible nowhere", "listed for a deleted topic"),)
+    refused = Refused(CONTROLLER, kind, error, None, compared)
+    following, _, resigned = resign(controller, kind, "RuntimeException", features, now_ms)
+    return following, (refused, *resigned), error
 
 
 def _registration_record(
@@ -195,7 +224,10 @@ def _registration_record(
 
 
 def unregister_broker(
-    controller: Controller, request: messages.UnregisterBrokerRequest, features: Features
+    controller: Controller,
+    request: messages.UnregisterBrokerRequest,
+    features: Features,
+    now_ms: int | None,
 ) -> ControllerEffect:
     """Forget a broker, and what the controller remembers of it.
 
@@ -209,7 +241,11 @@ def unregister_broker(
         refused = Refused(CONTROLLER, "unregister-broker", error, None, compared)
         reply = messages.UnregisterBrokerResponse(error=error)
         return controller, (messages.Send(CLIENT, reply),), (refused,)
-    in_elr = [p for p in controller.partitions if registered.broker in p.elr]
+    if names_deleted_topic(controller, request.broker):
+        following, failed, error = _broken_off(controller, request, features, now_ms)
+        reply = messages.UnregisterBrokerResponse(error=error)
+        return following, (messages.Send(CLIENT, reply),), failed
+    in_elr = partitions_with_elr_member(controller, registered.broker)
     records: list[Record] = [
         *removal_records(controller, registered.broker, features),
         *changes(controller, in_elr, features, removed=registered.broker),

@@ -58,6 +58,16 @@ class ControllerTimers(msgspec.Struct, frozen=True, cache_hash=True):
     balance_leaders: ids.Milliseconds = 0
 
 
+class ElrList(msgspec.Struct, frozen=True, order=True, cache_hash=True):
+    """Partitions of a topic in which the controller takes a broker for a member of the ELR, where
+    that is not what the partitions say (`brokers_to_elrs`).
+    """
+
+    broker: ids.BrokerId
+    topic: str
+    partitions: tuple[ids.Count, ...] = ()
+
+
 class Controller(msgspec.Struct, frozen=True, cache_hash=True):
     """The active controller. Registrations and heartbeats are sorted by broker id.
 
@@ -83,8 +93,16 @@ class Controller(msgspec.Struct, frozen=True, cache_hash=True):
     """Sorted by broker and epoch; up to 3.9 there are none, and `heartbeats` say it all."""
     checks_from_ms: ids.Milliseconds = 0
     """With contacts it is looked for silent brokers from then on, again and again."""
+    elr_lists: tuple[ElrList, ...] = ()
+    """Sorted; empty until a ClearElrRecord has cleared something."""
     active_since_ms: ids.Milliseconds = 0
     """The time at which it took over, in a run with a clock."""
+    static_min_insync_replicas: ids.Count = 1
+    """min.insync.replicas in its properties."""
+    cluster_min_insync_replicas: ids.Count | None = None
+    """The cluster-level entry, for topics without their own; with KIP-966 there always is one."""
+    topics_with_min_insync: tuple[str, ...] = ()
+    """The topics that have an entry of their own, sorted."""
 
     @property
     def controller_epoch(self) -> ids.ControllerEpoch:

@@ -20,6 +20,7 @@ from ..features import Features
 from ..ids import CONTROLLER, NO_LEADER, UNKNOWN_METADATA_OFFSET, BrokerId, ControllerEpoch
 from ..registrations import PartitionRegistration, Registration, registration
 from ..releases import at_least
+from .brokers_to_elrs import partitions_with_elr_member
 from .controller_state import (
     Controller,
     ControllerTimers,
@@ -97,7 +98,7 @@ def unclean_removal_records(
     Source: ReplicationControlManager.handleBrokerShutdown (4.0.2, 4.3.1).
     """
     in_isr = [p for p in controller.partitions if broker in p.isr]
-    in_elr = [p for p in controller.partitions if broker in p.elr]
+    in_elr = partitions_with_elr_member(controller, broker)
     return changes(controller, [*in_isr, *in_elr], features, unclean_shutdown=broker)
 
 

@@ -92,8 +92,16 @@ class ClearElrRecord(MetadataRecord, frozen=True, tag=True):
     topic: str
 
 
+class RemoveTopicRecord(MetadataRecord, frozen=True, tag=True):
+    """Forgets a topic, its partitions and its settings; Kafka's has the id of the topic."""
+
+    topic: str
+
+
 class ConfigRecord(MetadataRecord, frozen=True, tag=True):
-    """One setting of a topic, by Kafka's names for both."""
+    """One setting of a topic, by Kafka's names for both; of the topic "" the cluster-level one,
+    which Kafka writes for the broker "".
+    """
 
     topic: str
     name: str
@@ -102,7 +110,8 @@ class ConfigRecord(MetadataRecord, frozen=True, tag=True):
 
 ChangeOfBroker = FenceBrokerRecord | UnfenceBrokerRecord | BrokerRegistrationChangeRecord
 RecordOfBroker = RegisterBrokerRecord | UnregisterBrokerRecord | ChangeOfBroker
-Record = RecordOfBroker | PartitionChangeRecord | ClearElrRecord | ConfigRecord
+RecordOfTopic = ClearElrRecord | RemoveTopicRecord | ConfigRecord
+Record = RecordOfBroker | PartitionChangeRecord | RecordOfTopic
 
 
 def fence_record(

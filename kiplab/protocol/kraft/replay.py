@@ -26,6 +26,7 @@ from ..facts import (
     RecordWritten,
     RecoveryStateChanged,
     Replayed,
+    TopicDeleted,
 )
 from ..features import Features
 from ..messages import MetadataUpdate, Send
@@ -38,6 +39,7 @@ from ..registrations import (
     topic_of,
 )
 from ..releases import METADATA_VERSIONS
+from . import brokers_to_elrs
 from .controller_state import Controller
 from .records import (
     ChangeOfBroker,
@@ -47,6 +49,7 @@ from .records import (
     PartitionChangeRecord,
     Record,
     RegisterBrokerRecord,
+    RemoveTopicRecord,
     UnfenceBrokerRecord,
     UnregisterBrokerRecord,
     record_text,
@@ -87,6 +90,15 @@ def finalize(controller: Controller) -> ControllerEffect:
     if controller.write_offset is None:
         return controller, (), ()
     return replace(controller, write_offset=None), (), ()
+
+
+def delete_topic(controller: Controller, topic: str, features: Features) -> ControllerEffect:
+    """An operator deletes a topic: one record says so.
+
+    Source: ReplicationControlManager.deleteTopics (3.5.0, 4.3.1).
+    """
+    controller, sends, facts = commit(controller, (RemoveTopicRecord(topic),), features)
+    return controller, sends, (*facts, TopicDeleted(topic))
 
 
 def image(controller: Controller) -> MetadataUpdate:
@@ -130,16 +142,19 @@ def merge(state: PartitionRegistration, record: PartitionChangeRecord) -> Partit
 
 
 def _partition_changed(controller: Controller, record: PartitionChangeRecord) -> Controller:
-    return replace(
+    after = replace(
         controller,
         partitions=tuple(
             merge(p, record) if p.name == record.partition else p for p in controller.partitions
         ),
     )
+    return after if record.elr is None else brokers_to_elrs.followed(controller, after)
 
 
+CLUSTER = ""
+"""What a record names instead of a topic when it is about all."""
 UNCLEAN, MIN_INSYNC = "unclean.leader.election.enable", "min.insync.replicas"
-_SETTINGS: dict[str, Callable[[str], dict[str, Any]]] = {
+SETTINGS: dict[str, Callable[[str], dict[str, Any]]] = {
     UNCLEAN: lambda value: {"unclean_leader_election": value == "true"},
     MIN_INSYNC: lambda value: {"min_insync_replicas": int(value)},
 }
@@ -148,10 +163,16 @@ _SETTINGS: dict[str, Callable[[str], dict[str, Any]]] = {
 
 def _configured(controller: Controller, record: ConfigRecord) -> Controller:
     """No epoch rises: brokers play on, and the controller reads the setting when it elects."""
-    fields = _SETTINGS[record.name](record.value)
+    fields, own = SETTINGS[record.name](record.value), {*controller.topics_with_min_insync}
+    topics = {topic_of(p.name) for p in controller.partitions} - own
+    if record.topic == CLUSTER:
+        controller = replace(controller, cluster_min_insync_replicas=int(record.value))
+    else:
+        topics = {record.topic}
+        if record.name == MIN_INSYNC:
+            controller = replace(controller, topics_with_min_insync=tuple(sorted(own | topics)))
     partitions = tuple(
-        replace(p, **fields) if topic_of(p.name) == record.topic else p
-        for p in controller.partitions
+        replace(p, **fields) if topic_of(p.name) in topics else p for p in controller.partitions
     )
     return replace(controller, partitions=partitions)
 
@@ -163,11 +184,19 @@ def _elrs_cleared(controller: Controller, record: ClearElrRecord) -> Controller:
     """
     partitions = tuple(
         merge(p, PartitionChangeRecord(partition=p.name, elr=(), last_known=()))
-        if record.topic in ("", topic_of(p.name)) and (p.elr or p.last_known)
+        if record.topic in (CLUSTER, topic_of(p.name)) and (p.elr or p.last_known)
         else p
         for p in controller.partitions
     )
-    return replace(controller, partitions=partitions)
+    after = replace(controller, partitions=partitions)
+    return brokers_to_elrs.followed(controller, after, clearing=True)
+
+
+def _topic_removed(controller: Controller, record: RemoveTopicRecord) -> Controller:
+    left = tuple(p for p in controller.partitions if topic_of(p.name) != record.topic)
+    own = tuple(t for t in controller.topics_with_min_insync if t != record.topic)
+    after = replace(controller, partitions=left, topics_with_min_insync=own)
+    return brokers_to_elrs.without_topic(controller, after)
 
 
 def _registered(controller: Controller, record: RegisterBrokerRecord) -> Controller:
@@ -210,7 +239,7 @@ def _with(controller: Controller, changed: Registration) -> Controller:
 
 
 def _reported(before: Controller, after: Controller, record: Record) -> Iterator[Replayed]:
-    if isinstance(record, ConfigRecord):
+    if isinstance(record, ConfigRecord | RemoveTopicRecord):
         return
     if isinstance(record, PartitionChangeRecord):
         old = partition(before.partitions, record.partition)
@@ -285,5 +314,6 @@ _REPLAYED: dict[type, Callable[[Controller, Any], Controller]] = {
     UnregisterBrokerRecord: _unregistered,
     PartitionChangeRecord: _partition_changed,
     ClearElrRecord: _elrs_cleared,
+    RemoveTopicRecord: _topic_removed,
     ConfigRecord: _configured,
 }

@@ -14,11 +14,14 @@ from kiplab.protocol.kraft.sessions import CHECK_MS, NEXT_CHECK_MS
 from ..skeleton.sides import Done, Run, Side
 from . import real_side, turns
 from .engine_controller import EngineController
-from .questions import KNOWN, STRANGER, Questions
+from .questions import KNOWN, MIN_ISR, STRANGER, Questions
 
 PAUSES_MS = (1_500, 3_000, 4_500, 8_900, 9_500)
 """Silences; a session lasts 9 s."""
 PAUSE_SHARE, REASSIGN_SHARE, RESTART_SHARE, RAISE_SHARE = 0.08, 0.06, 0.004, 0.01
+CONFIGURE_SHARE, SWITCH_SHARE, OUTAGE_SHARE = 0.03, 0.01, 0.03
+"""With eligible leader replicas only."""
+DELETE_SHARE, OUTAGE_MS = 0.01, 9_500
 NOTICED_SHARE = 0.6
 """How often a conversation waits until Kafka has noticed whoever was silent for too long."""
 MOST_CHECKS = 100
@@ -73,14 +76,22 @@ class Generated:
         self.conversation = Conversation(kafka, self.beginning, features)
         self.engine = self.conversation.engine
         self.seed = seed
-        self.questions = Questions(seed, (self.beginning.oldest, self.beginning.newest))
-        self._margin_ms = MARGIN_MS
+        self._elr, versions = features.has_elr, (self.beginning.oldest, self.beginning.newest)
+        self.questions = Questions(seed, versions, elr=self._elr)
+        self._margin_ms, self._topics = MARGIN_MS, 0
         self._events: tuple[tuple[float, Callable[[], None]], ...] = (
             (PAUSE_SHARE, self._pause),
             (REASSIGN_SHARE, self._reassign),
             (RESTART_SHARE, self._restart),
             (RAISE_SHARE if raises else 0, self._raise),
         )
+        if self._elr:
+            self._events += (
+                (CONFIGURE_SHARE, self._configure),
+                (SWITCH_SHARE, self._switch),
+                (OUTAGE_SHARE, self._break_down),
+                (DELETE_SHARE, self._delete),
+            )
 
     def run(self, questions: int) -> ConversationTurn | None:
         """Ask so many; the turn in which they part, which is the last, or None."""
@@ -113,7 +124,9 @@ class Generated:
 
     def _create(self, name: str, replicas: Sequence[Sequence[BrokerId]], *, unclean: bool) -> None:
         topic = f"{topics_of(self.seed)}{name}"
-        self.conversation.do(turns.Created(topic, tuple(map(tuple, replicas)), unclean))
+        min_insync = self.questions.dice.choice(MIN_ISR) if self._elr else None
+        created = turns.Created(topic, tuple(map(tuple, replicas)), unclean, min_insync)
+        self.conversation.do(created)
 
     def _healthy(self, broker: BrokerId) -> messages.BrokerHeartbeatRequest:
         held = self.engine.held
@@ -160,6 +173,40 @@ class Generated:
             self.conversation.do(
                 turns.Raised(self.questions.metadata_version(self.engine.features))
             )
+
+    def _configure(self) -> None:
+        if self._is_settled():
+            self.conversation.do(self.questions.setting(self.engine.held))
+
+    def _switch(self) -> None:
+        """Eligible leader replicas are no more, or are again."""
+        if self._is_settled():
+            self.conversation.do(turns.Switched(1 - self.engine.features.has_elr))
+
+    def _delete(self) -> None:
+        """A topic is deleted, and another one made in its place, if somebody is there for it."""
+        held, dice = self.engine.held, self.questions.dice
+        # A replica with an id that no broker has is the end of a controller.
+        known = [entry for entry in held.registrations if entry.broker in KNOWN]
+        there = [e.broker for e in known if not e.fenced and not e.in_controlled_shutdown]
+        if not there or not self._is_settled():
+            return
+        topics = sorted({registrations.topic_of(p.name) for p in held.partitions})
+        if not self.conversation.do(turns.Deleted(dice.choice(topics))):
+            return
+        others = [entry.broker for entry in known if entry.broker != there[0]]
+        replicas = [there[0], *dice.sample(others, dice.randint(0, len(others)))]
+        self._topics += 1
+        self._create(f"c{self._topics}", [replicas, dice.shuffled(replicas)], unclean=False)
+
+    def _break_down(self) -> None:
+        """Everybody is silent, and some come back as new processes, one after the other."""
+        dice = self.questions.dice
+        self.conversation.do(turns.Waited(OUTAGE_MS))
+        for broker in dice.sample(KNOWN, dice.randint(1, len(KNOWN))):
+            self.ask(self.questions.next_process(self.engine.held, broker))
+            if not dice.once_in(3):
+                self.ask(self._healthy(broker))
 
     def ask(self, request: messages.Request) -> None:
         """One question to both, as long as they agree."""

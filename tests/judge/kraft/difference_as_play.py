@@ -18,11 +18,25 @@ from kiplab.plays.stage import Stage
 from kiplab.protocol import facts, ids, registrations
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.features import Features
+from kiplab.protocol.kraft.replay import MIN_INSYNC
 from kiplab.protocol.messages import KINDS, BrokerRegistrationRequest, Request, api_message
 
 from ..skeleton.coverage import errors_in
 from . import conversation, shortest_difference
-from .turns import Answer, Asked, Checked, Created, Raised, Reassigned, TookOver, Waited, fenced_in
+from .turns import (
+    Answer,
+    Asked,
+    Checked,
+    Configured,
+    Created,
+    Deleted,
+    Raised,
+    Reassigned,
+    Switched,
+    TookOver,
+    Waited,
+    fenced_in,
+)
 
 _ANYBODY = ids.BrokerId(1)
 """Who asks what no broker asks."""
@@ -110,11 +124,16 @@ def _topic(partition: registrations.PartitionRegistration) -> Statement:
             args[key] = _ids(brokers)
     if partition.unclean_leader_election:
         args["unclean-leader-election"] = "yes"
+    if partition.min_insync_replicas != 1:
+        args["min-insync-replicas"] = str(partition.min_insync_replicas)
+    for key, brokers in (("elr", partition.elr), ("last-known", partition.last_known)):
+        if brokers:
+            args[key] = _ids(brokers)
     return Statement("topic", (topic,), tuple(args.items()))
 
 
 def _ids(brokers: Iterable[ids.BrokerId]) -> str:
-    return ",".join(str(broker) for broker in brokers)
+    return ",".join(str(broker) for broker in brokers) or "none"
 
 
 # --- lines ----------------------------------------------------------------------------------------
@@ -137,6 +156,18 @@ def _lines(done: list[conversation.ConversationTurn]) -> Iterator[Statement]:
                 yield Statement("fail-over")
             case Raised(metadata_version=version):
                 yield Statement("upgrade", (), (("metadata", version),))
+            case Deleted(topic=topic):
+                yield Statement("delete-topic", (topic,))
+            case Switched(level=level):
+                yield Statement("upgrade", (), (("elr", str(level)),))
+            case Configured() if kafka.records:
+                yield Statement("configure", (turn.topic,), (_setting(turn),))
+
+
+def _setting(turn: Configured) -> tuple[str, str]:
+    if turn.name == MIN_INSYNC:
+        return "min-insync-replicas", turn.value
+    return "unclean-leader-election", "yes" if turn.value == "true" else "no"
 
 
 def _sender(request: Request) -> ids.BrokerId:

@@ -3,7 +3,6 @@ clock, and no brokers, since all that send requests are fake.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
@@ -24,10 +23,10 @@ from kiplab.protocol import errors, registrations
 from kiplab.protocol.facts import RecordWritten
 from kiplab.protocol.features import Features
 from kiplab.protocol.ids import CONTROLLER, BrokerId, MetadataOffset
-from kiplab.protocol.kraft.controller_state import Controller, is_active
+from kiplab.protocol.kraft.controller_state import Controller, effective_min_isr, is_active
 from kiplab.protocol.kraft.partition_change import Code, Election, Targets, build, ordinary
 from kiplab.protocol.kraft.records import PartitionChangeRecord
-from kiplab.protocol.kraft.replay import commit
+from kiplab.protocol.kraft.replay import SETTINGS, commit
 from kiplab.protocol.kraft.sessions import has_contacts
 from kiplab.protocol.messages import Request, UnregisterBrokerRequest, api_message
 from kiplab.protocol.registrations import PartitionRegistration
@@ -82,6 +81,14 @@ class EngineController:
             case turns.Raised(metadata_version=version):
                 refused = self.raise_metadata_version(version)
                 self.advance(real.ms)
+                self.follow(real.end)
+                return turns.Answer(refused=refused)
+            case turns.Configured():
+                return turns.Answer(records=self._configure(turn))
+            case turns.Deleted(topic=topic):
+                return turns.Answer(records=_records(self._do(moves.DeleteTopic(topic))))
+            case turns.Switched(level=level):
+                refused = self._unless_impossible(moves.UpgradeElr(level))
                 self.follow(real.end)
                 return turns.Answer(refused=refused)
 
@@ -185,7 +192,17 @@ class EngineController:
 
     def raise_metadata_version(self, metadata_version: str) -> str:
         """The metadata version is another one; or why it cannot be."""
-        move = moves.UpgradeMetadata(metadata_version)
+        return self._unless_impossible(moves.UpgradeMetadata(metadata_version))
+
+    def _configure(self, turn: turns.Configured) -> tuple[RecordWritten, ...]:
+        """Of a value that is there already nothing is written."""
+        ((field, value),) = SETTINGS[turn.name](turn.value).items()
+        move = moves.Configure(turn.topic, **{field: value})
+        if impossible_moves.why_not(self.cluster, move) is not None:
+            return ()
+        return _records(self._do(move))
+
+    def _unless_impossible(self, move: moves.Move) -> str:
         refused = impossible_moves.why_not(self.cluster, move)
         if refused is None:
             self._do(move)
@@ -243,7 +260,19 @@ def reassign(
     else:
         _check(controller, replicas)
         targets = _moved(held, replicas)
-    return build(held, targets, partial(is_active, controller, code.active), code, election)
+    targets = replace(targets, min_isr=effective_min_isr(controller, held))
+
+    def acceptable(broker: BrokerId) -> bool:
+        """Whoever was dropped while the ISR was small is in the ELR, and has no directory: Kafka
+        asks for that of a replica of before, and finds none.
+
+        Source: LeaderAcceptor and PartitionRegistration.directory (4.0.2, 4.3.1).
+        """
+        if broker not in held.replicas:
+            raise RefusedReassignmentError(errors.KafkaError.UNKNOWN_SERVER_ERROR.name)
+        return is_active(controller, code.active, broker)
+
+    return build(held, targets, acceptable, code, election)
 
 
 def _check(controller: Controller, replicas: tuple[BrokerId, ...]) -> None:

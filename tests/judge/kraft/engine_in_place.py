@@ -7,7 +7,7 @@ from kiplab.protocol import ids, registrations, releases
 from kiplab.protocol.features import Features
 
 from .engine_controller import EngineController
-from .turns import Answer, Beginning, Checked, Created, Raised, TookOver, Turn
+from .turns import Answer, Beginning, Checked, Created, Raised, Switched, TookOver, Turn
 
 FIRST = ids.MetadataOffset(3)
 CLEARING_MS, RESTARTING_MS = 9_001, 20
@@ -41,21 +41,22 @@ class EngineInPlace:
                 real = self._created(turn)
             case TookOver(restarted=restarted):
                 real = Answer(end=self._engine.end, ms=RESTARTING_MS if restarted else 0)
-            case Raised():
+            case Raised() | Switched():
                 refused = self._engine.answer(turn, real).refused
                 return Answer(refused=refused, end=self._engine.end)
         return self._engine.answer(turn, real)
 
     def _created(self, turn: Created) -> Answer:
         made = tuple(
-            self._partition(f"{turn.topic}-{index}", replicas, turn.unclean)
+            self._partition(f"{turn.topic}-{index}", replicas, turn)
             for index, replicas in enumerate(turn.replicas)
         )
-        end = ids.MetadataOffset(self._engine.end + 1 + turn.unclean + len(made))
+        settings = turn.unclean if turn.min_insync is None else 2
+        end = ids.MetadataOffset(self._engine.end + 1 + settings + len(made))
         return Answer(end=end, partitions=made)
 
     def _partition(
-        self, name: str, replicas: tuple[ids.BrokerId, ...], unclean: bool
+        self, name: str, replicas: tuple[ids.BrokerId, ...], turn: Created
     ) -> registrations.PartitionRegistration:
         known = self._engine.held.registrations
         states = [registrations.registration(known, broker) for broker in replicas]
@@ -69,7 +70,8 @@ class EngineInPlace:
             leader=isr[0],
             leader_epoch=ids.LeaderEpoch(0),
             partition_epoch=ids.PartitionEpoch(0),
-            unclean_leader_election=unclean,
+            unclean_leader_election=turn.unclean,
+            min_insync_replicas=turn.min_insync or 1,
         )
 
     def clear(self, brokers: Sequence[ids.BrokerId]) -> int:

@@ -18,7 +18,7 @@ from ..skeleton.coverage import Rule
 from ..skeleton.recordings import Recording
 from . import difference_as_play, real_side, rules
 from .conversation import Conversation, Generated
-from .pairs import QUESTIONS, JudgedPair, Seed, judged_pairs, pair_named, seeds_for
+from .pairs import QUESTIONS, WITH_ELR, JudgedPair, Seed, judged_pairs, pair_named, seeds_for
 from .shortest_difference import PartedConversation, shortest_difference
 from .turns import Answer, Beginning, Turn
 from .wrong_engines import ENGINES
@@ -55,6 +55,7 @@ class RecordingHead(msgspec.Struct, frozen=True):
     metadata_version: str
     requests: int
     covering: tuple[int, ...] = ()
+    elr: int = 0
 
 
 KraftRecording = Recording[RecordingHead]
@@ -70,7 +71,8 @@ def judge_with(
     """
     lines: list[Any] = []
     judged = judging.judged(str(pair), patch, _asked(kafka, pair, patch, seeds, lines), live=True)
-    return judged, Recording(RecordingHead(patch, *pair, judged.turns), lines)
+    head = RecordingHead(patch, pair.release, pair.metadata_version, judged.turns, elr=pair.elr)
+    return judged, Recording(head, lines)
 
 
 def _asked(
@@ -243,8 +245,9 @@ class KraftJudge(judging.Judge):
         return rules.why_unreachable(rule, pair_named(subject))
 
     def column(self, subject: str) -> str:
-        """All pairs of a release count together."""
-        return pair_named(subject).release
+        """All pairs of a release count together, those with eligible leader replicas apart."""
+        pair = pair_named(subject)
+        return pair.release + (WITH_ELR if pair.elr else "")
 
 
 def judge_live(pair: JudgedPair, seeds: Sequence[Seed]) -> tuple[judging.Judged, KraftRecording]:
@@ -252,7 +255,7 @@ def judge_live(pair: JudgedPair, seeds: Sequence[Seed]) -> tuple[judging.Judged,
 
     Raises MissingKafkaError where none can run, DeadKafkaError where one ends by itself.
     """
-    with ControllerProcess(pair.release, pair.metadata_version) as process:
+    with ControllerProcess(*pair) as process:
         kafka = real_side.RealSide(process)
         result = judge_with(kafka, pair, process.patch, seeds)
         kafka.close()

@@ -17,6 +17,8 @@ one.
 """
 PAIRS_OF_A_RELEASE = 3
 """A release with fewer pairs is asked more at each: every rule needs its hits."""
+WITH_ELR = "+elr"
+"""Behind the name of a pair: its cluster has eligible leader replicas (KIP-966)."""
 APART = 1_000
 """Conversations of two pairs are this far apart: what is rare is met by one of them."""
 
@@ -29,15 +31,18 @@ class Seed(NamedTuple):
 
 
 class JudgedPair(NamedTuple):
-    """A release, and the metadata version that its conversations begin at."""
+    """A release, the metadata version that its conversations begin at, and the level of
+    eligible.leader.replicas.version.
+    """
 
     release: str
     metadata_version: str
+    elr: int = 0
 
     @property
     def features(self) -> Features:
         """What the engine is asked with."""
-        return parse_features(f"{self.release}/{self.metadata_version}")
+        return parse_features(f"{self.release}/{self.metadata_version}", elr=self.elr)
 
     @property
     def is_newest(self) -> bool:
@@ -45,13 +50,17 @@ class JudgedPair(NamedTuple):
         return RELEASES[self.release].latest == self.metadata_version
 
     def __str__(self) -> str:
-        return f"{self.release}/{self.metadata_version}"
+        return f"{self.release}/{self.metadata_version}{WITH_ELR if self.elr else ''}"
 
 
 def judged_pairs() -> tuple[JudgedPair, ...]:
-    """Every KRaft release at the newest metadata version and at two older ones, where it can."""
+    """Every KRaft release at the newest metadata version and at two older ones, where it can; then
+    those that have eligible leader replicas, with them.
+    """
     kraft = [release for release in RELEASES.values() if release.mode is Mode.KRAFT]
-    return tuple(pair for release in kraft for pair in _pairs_of(release))
+    without = tuple(pair for release in kraft for pair in _pairs_of(release))
+    having = (release for release in kraft if release.code >= (4, 0))
+    return (*without, *(JudgedPair(release.name, release.latest, elr=1) for release in having))
 
 
 def seeds_for(pair: JudgedPair, first: int | None = None, count: int | None = None) -> list[Seed]:
@@ -59,16 +68,19 @@ def seeds_for(pair: JudgedPair, first: int | None = None, count: int | None = No
     pairs = judged_pairs()
     if first is None:
         first = APART * pairs.index(pair) if pair in pairs else APART * len(pairs)
-    fellows = sum(1 for other in pairs if other.release == pair.release)
+    kind = (pair.release, pair.elr)
+    fellows = sum(1 for other in pairs if (other.release, other.elr) == kind)
     many = count or CONVERSATIONS * PAIRS_OF_A_RELEASE // fellows
     raising = 0 if pair.is_newest else RAISING
     return [Seed(first + n, n >= many) for n in range(many + raising)]
 
 
 def pair_named(name: str) -> JudgedPair:
-    """The pair of ``"3.7"`` or ``"3.7/3.5-IV2"``. Raises UnknownFeatureError for another name."""
-    features = parse_features(name)
-    return JudgedPair(features.release, features.metadata_version)
+    """The pair of ``"3.7"``, ``"3.7/3.5-IV2"`` or ``"4.3+elr"``. Raises UnknownFeatureError for
+    another name.
+    """
+    features = parse_features(name.removesuffix(WITH_ELR), elr=int(name.endswith(WITH_ELR)))
+    return JudgedPair(features.release, features.metadata_version, int(features.has_elr))
 
 
 def _pairs_of(release: Release) -> list[JudgedPair]:

@@ -9,11 +9,13 @@ from collections.abc import Callable
 from kiplab.engine.truth import Truth
 from kiplab.protocol import ids, messages, registrations, releases
 from kiplab.protocol.features import Features
+from kiplab.protocol.kraft.replay import MIN_INSYNC, UNCLEAN
 
 from ..skeleton.generating import Dice
-from .turns import Reassigned
+from .turns import Configured, Reassigned
 
 KNOWN = (ids.BrokerId(1), ids.BrokerId(2), ids.BrokerId(3), ids.BrokerId(4))
+MIN_ISR = (1, 2, 2, 2, 3, 3, 4)
 STRANGER = ids.BrokerId(9)
 """A broker that begins unregistered, and no replica of anything."""
 LOWEST_32, HIGHEST_32 = -(2**31), 2**31 - 1
@@ -23,17 +25,18 @@ LOWEST_64, HIGHEST_64 = -(2**63), 2**63 - 1
 class Questions:
     """Requests in an order that `seed` decides.
 
-    `alter_partition` are the oldest and the newest version to ask with.
+    `alter_partition` are the oldest and the newest version to ask with. With `elr` the cluster
+    begins with eligible leader replicas: who registers says how it has stopped.
     """
 
-    def __init__(self, seed: int, alter_partition: tuple[int, int]) -> None:
+    def __init__(self, seed: int, alter_partition: tuple[int, int], *, elr: bool = False) -> None:
         self.dice = Dice(seed)
-        self._versions = alter_partition
+        self._versions, self._elr = alter_partition, elr
         self._lives: dict[ids.BrokerId, int] = {}
         self._kinds: dict[Callable[[Truth], messages.Request], int] = {
             self.heartbeat: 40,
             self.alter_partition: 40,
-            self.registration: 8,
+            self.registration: 14 if elr else 8,
             self.election: 12,
             self.unregistration: 1,
         }
@@ -55,7 +58,23 @@ class Questions:
         if dice.once_in(2):
             latest = self._lives[broker] = latest + 1
         life = dice.randint(1, latest) if dice.once_in(10) else latest
-        return messages.BrokerRegistrationRequest(broker=broker, incarnation=ids.Incarnation(life))
+        return self.process(held, broker, ids.Incarnation(life))
+
+    def next_process(self, held: Truth, broker: ids.BrokerId) -> messages.BrokerRegistrationRequest:
+        """A new process of `broker`."""
+        latest = self._lives[broker] = self._lives.get(broker, 1) + 1
+        return self.process(held, broker, ids.Incarnation(latest))
+
+    def process(
+        self, held: Truth, broker: ids.BrokerId, life: ids.Incarnation
+    ) -> messages.BrokerRegistrationRequest:
+        """The process says that the one before stopped in order, that it did not, or is wrong."""
+        previous = ids.NO_BROKER_EPOCH
+        if self._elr and not self.dice.once_in(3):
+            previous = self._epoch(held, broker, wrong=0.2)
+        return messages.BrokerRegistrationRequest(
+            broker=broker, incarnation=life, previous_epoch=previous
+        )
 
     def unregistration(self, held: Truth) -> messages.UnregisterBrokerRequest:
         """Of a fenced one mostly: a controller of 3.2 resigns, in the end, for any other."""
@@ -189,6 +208,14 @@ class Questions:
         if dice.once_in(3 if is_moving else 12):
             return Reassigned(state.name, None)
         return Reassigned(state.name, tuple(self._targets(state)))
+
+    def setting(self, held: Truth) -> Configured:
+        """A topic's setting gets a value, often that which it has."""
+        dice = self.dice
+        topic = registrations.topic_of(dice.choice(held.partitions).name)
+        if dice.once_in(4):
+            return Configured(topic, UNCLEAN, dice.choice(["true", "false"]))
+        return Configured(topic, MIN_INSYNC, str(dice.choice(MIN_ISR)))
 
     def _targets(self, state: registrations.PartitionRegistration) -> list[ids.BrokerId]:
         """Mostly any of the brokers in any order; sometimes what is refused."""

@@ -37,6 +37,7 @@ class RealSide:
 
     def __init__(self, process: ControllerProcess) -> None:
         self.kafka = RealController(process)
+        self._begins_anew = bool(process.elr)
 
     def begin(self) -> turns.Beginning:
         kafka = self.kafka
@@ -57,9 +58,21 @@ class RealSide:
             case turns.Checked(after_ms=ms):
                 kafka.advance(ms)
                 return turns.Answer(records=self._written(*kafka.barrier()))
-            case turns.Created(topic=topic, replicas=replicas, unclean=unclean):
-                partitions = kafka.create(topic, replicas, unclean=unclean)
+            case turns.Created():
+                partitions = kafka.create(
+                    turn.topic, turn.replicas, unclean=turn.unclean, min_insync=turn.min_insync
+                )
                 return turns.Answer(end=kafka.log.end, partitions=partitions)
+            case turns.Configured():
+                refused = kafka.configure(turn.topic, turn.name, turn.value)
+                return turns.Answer(records=self._written(*kafka.log.new()), refused=refused)
+            case turns.Deleted(topic=topic):
+                kafka.delete(topic)
+                return turns.Answer(records=self._written(*kafka.log.new()))
+            case turns.Switched(level=level):
+                refused = kafka.switch_elr(level)
+                kafka.log.new()
+                return turns.Answer(refused=refused, end=kafka.log.end)
             case turns.Reassigned():
                 return self._reassign(turn)
             case turns.Waited(ms=ms):
@@ -85,11 +98,15 @@ class RealSide:
     def clear(self, brokers: Sequence[BrokerId]) -> int:
         """Forget topics and brokers; the milliseconds that passed. All sessions are over first:
         3.2 keeps what it knows of a broker that is not registered any more, and resigns when that
-        "broker" falls silent.
+        "broker" falls silent. With eligible leader replicas a fresh cluster is begun: a controller
+        keeps a former member of a topic that is deleted, and resigns when that registers.
 
         Raises RefusedByKafkaError.
         """
         passed = 0
+        if self._begins_anew:
+            self.kafka.begin_anew()
+            return passed
         for life in range(1, CLEARED_LIVES + 1):
             # A controller looks after sessions from the first registration on.
             anybody = BrokerRegistrationRequest(broker=NOBODY, incarnation=Incarnation(life))

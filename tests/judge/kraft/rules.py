@@ -26,9 +26,12 @@ ENOUGH = 20
 """Hits that a rule needs before it counts as tried."""
 
 
-RARE = {Rule(ERROR, "NEW_LEADER_ELECTED"): 5}
+RARE = {
+    Rule(ERROR, "NEW_LEADER_ELECTED"): 5,
+    Rule(GUARD, "pr-20629.last-known-by-leader"): 5,
+}
 """Rules that need fewer: of some thousand requests one completes a reassignment that takes the
-leadership from its sender.
+leadership from its sender, or empties the ISR of a partition without a leader.
 """
 
 
@@ -53,9 +56,10 @@ def controller_guards() -> tuple[str, ...]:
 
 def pair_that_notices(guard: str) -> JudgedPair:
     """Where another guard would be noticed: the newest pair of the first release that has it, or
-    of the first that could.
+    of the first that could; of eligible leader replicas one that has them.
     """
-    newest = [pair for pair in judged_pairs() if pair.is_newest]
+    feature = guards.GUARDS[guard].kind is guards.GuardKind.FEATURE
+    newest = [p for p in judged_pairs() if p.is_newest and bool(p.elr) is feature]
     having = [pair for pair in newest if guards.GUARDS[guard].built_in(RELEASES[pair.release])]
     return (having or newest)[0]
 
@@ -188,7 +192,26 @@ def _from(version: str) -> Where:
     return lambda _release, pair: at_least(pair.metadata_version, version)
 
 
+def _without_elr(_release: Release, pair: JudgedPair) -> bool:
+    return not pair.elr
+
+
 UNREACHABLE = (
+    *(
+        Unreachable(Rule(GUARD, id), _without_elr, "Only a cluster with the feature asks for it.")
+        for id, guard in guards.GUARDS.items()
+        if guard.kind is guards.GuardKind.FEATURE
+    ),
+    Unreachable(
+        Rule(RECORD, "RemoveTopicRecord"),
+        _without_elr,
+        "Conversations without eligible leader replicas delete no topic.",
+    ),
+    Unreachable(
+        Rule(RECORD, "ClearElrRecord"),
+        _without_elr,
+        "A cluster without eligible leader replicas clears none.",
+    ),
     Unreachable(
         Rule(ERROR, "NOT_CONTROLLER"),
         lambda release, _pair: release.code < (3, 3),
@@ -222,8 +245,8 @@ UNREACHABLE = (
     ),
     Unreachable(
         Rule(RECORD, "ConfigRecord"),
-        lambda _release, _pair: True,
-        "Conversations change no setting of a topic; what comes of it is unjudged.",
+        _without_elr,
+        "Conversations without eligible leader replicas change no setting of a topic.",
     ),
     Unreachable(
         Rule(RECORD, "FenceBrokerRecord"),

@@ -18,7 +18,7 @@ from kiplab.protocol.features import Features
 from ..skeleton import generating, rows
 from . import questions, real_side
 from .conversation import Conversation, ConversationTurn, topics_of
-from .turns import Asked, Raised, Turn
+from .turns import Asked, Raised, TookOver, Turn
 
 LARGE = 10**12 - 1
 
@@ -86,13 +86,20 @@ class _Attempts:
         return again.turns
 
     def _attempt(self, turns: Sequence[TurnInContext]) -> PartedConversation | None:
-        """The turns done again; None if the two agree, or if Kafka refuses a topic."""
+        """The turns done again; None if the two agree, if Kafka refuses a topic, or if who has
+        resigned is not waited for: a controller that has not resigned does not come back.
+        """
         conversation = Conversation(self._kafka, self._kafka.begin(), self.parted.features)
         topics = (topics_of(self.parted.seed), topics_of(self._seed))
         try:
+            resigned = False
             for turn in turns:
                 now = conversation.engine.held
+                if (turn.turn == TookOver(restarted=False)) is not resigned:
+                    return None
                 conversation.do(retold(turn.turn, turn.before, now, topics))
+                is_new = conversation.engine.held.controller_epoch != now.controller_epoch
+                resigned = is_new and not isinstance(turn.turn, TookOver)
         except RefusedByKafkaError:
             return None
         finally:

@@ -38,6 +38,8 @@ class Created(msgspec.Struct, frozen=True):
     topic: str
     replicas: tuple[tuple[ids.BrokerId, ...], ...]
     unclean: bool = False
+    min_insync: int | None = None
+    """With it the topic has an entry of its own for each setting."""
 
 
 class Reassigned(msgspec.Struct, frozen=True):
@@ -68,7 +70,28 @@ class Raised(msgspec.Struct, frozen=True):
     metadata_version: str
 
 
-Turn = Asked | Checked | Created | Reassigned | Waited | TookOver | Raised
+class Configured(msgspec.Struct, frozen=True):
+    """A setting of a topic gets a value, which it may have already."""
+
+    topic: str
+    name: str
+    value: str
+
+
+class Switched(msgspec.Struct, frozen=True):
+    """eligible.leader.replicas.version gets another level."""
+
+    level: int
+
+
+class Deleted(msgspec.Struct, frozen=True):
+    """A topic is deleted."""
+
+    topic: str
+
+
+_OfTopics = Created | Reassigned
+Turn = Asked | Checked | _OfTopics | Waited | TookOver | Raised | Configured | Switched | Deleted
 
 
 class Answer(msgspec.Struct, frozen=True):

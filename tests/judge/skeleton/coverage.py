@@ -91,11 +91,14 @@ Visible = Callable[[Iterable[events.Event]], list[events.Event]]
 """The events of a move that the judge compares."""
 
 
+_SILENT = (GuardKind.RULE, GuardKind.FEATURE)
+
+
 class Coverage:
     """Hits of each rule: `see` is told every move of the engine.
 
-    A guard of the kind RULE refuses nothing: it shows only in what happens without it, which takes
-    a second step. It is looked for until it has `enough` hits.
+    A guard of the kind RULE or FEATURE refuses nothing: it shows only in what happens without it,
+    which takes a second step. It is looked for until it has `enough` hits.
     """
 
     def __init__(
@@ -103,12 +106,12 @@ class Coverage:
     ) -> None:
         self.hits: Counter[Rule] = Counter()
         self._shown, self._visible, self._node, self._enough = shown, visible, node, enough
-        self._silent = [Rule(GUARD, id) for id in silent if GUARDS[id].kind is GuardKind.RULE]
+        self._silent = [Rule(GUARD, id) for id in silent if GUARDS[id].kind in _SILENT]
 
     def see(self, before: cluster.Cluster, move: moves.Move, done: Step) -> None:
         """One move: the cluster before it, and what it came to."""
         self.hits.update(self._shown(before, move, done))
-        if isinstance(move, moves.Deliver | moves.ExpireSession):
+        if isinstance(move, moves.Deliver | moves.ExpireSession | moves.Configure):
             active = before.features.active(self._node)
             for rule in self._silent:
                 wanted = rule.name in active and self.hits[rule] < self._enough
