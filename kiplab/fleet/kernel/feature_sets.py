@@ -1,10 +1,11 @@
 """The feature sets of the fleet: which KIPs hold, as bits of guards.
 
 KIP-841, KIP-903 and KIP-704 can be there or not. A set is named after what it has: ``"841+903"``;
-``"none"`` has nothing of it. ``"elr"`` is a release of today with eligible leader replicas (KIP-966),
-``"no-elr"`` the same one without them.
+``"none"`` has nothing of it. ``"elr"`` is a release of today with eligible leader replicas
+(KIP-966), ``"no-elr"`` the same one without them.
 """
 
+from collections.abc import Iterable
 from itertools import chain, combinations
 
 from ...protocol.features import Features, parse_features
@@ -27,7 +28,7 @@ FEATURE_SETS = tuple(
 TODAY = "4.3"
 """The release that a set with or without eligible leader replicas is of."""
 OF_TODAY = {"no-elr": parse_features(TODAY), "elr": parse_features(TODAY, elr=1)}
-"""The two of them."""
+"""The two of them, by name."""
 EVERY_SET = (*FEATURE_SETS, *OF_TODAY)
 
 
@@ -48,6 +49,11 @@ def features_of(name: str) -> Features:
     off = tuple(kip for kip in ("841", "903") if kip not in on)
     specified = ("704.specified",) if "704" in on else ()
     return parse_features("3.5", off=off, on=("kafka-12670", *specified))
+
+
+def most_of(names: Iterable[str]) -> str:
+    """The set with the most KIPs: a release of today has more than any set of them."""
+    return max(names, key=lambda name: (name in OF_TODAY, name == "elr", name.count("+")))
 
 
 def mask_of(name: str) -> int:

@@ -14,8 +14,8 @@ from .machine_code import inner
 from .set_words import tell
 
 BY_LEADER, BY_CONTROLLER, BY_UNCLEAN_START = 0, 1, 2
-"""On whose account a partition changes. A leader's word is that it has recovered, too. By an unclean
-start: who is removed did not stop in order, and may lack records."""
+"""On whose account a partition changes. A leader's word is that it has recovered, too. By an
+unclean start: who is removed did not stop in order, and may lack records."""
 
 
 @inner

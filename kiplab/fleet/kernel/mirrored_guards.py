@@ -43,8 +43,8 @@ MIRRORED = (
     UNCLEAN_BY_CONFIG, LEADER_RECOVERS, LEADER_REFUSES, UNCLEAN_AGAIN, ELR_MEMBERS, EMPTY_ISR,
     ELR_ELECTION, LAST_LEADER, STRIKES_UNCLEAN, CODE_OF_4_0,
 ) = (1 << bit for bit in range(len(MIRRORED) + 1))  # fmt: skip
-"""The last one is no guard: from 4.0 on a session is a contact (KAFKA-17793), and a registration takes
-the last incarnation out of the ISR."""
+"""The last one is no guard: from 4.0 on a session is a contact (KAFKA-17793), and a registration
+takes the last incarnation out of the ISR. That sessions are looked at every 1.1 s is left out."""
 
 _ANY_BROKER = BrokerId(1)
 _INSTANT = "Metadata reach every broker that can be reached with the event that wrote them."
