@@ -1,5 +1,7 @@
 """Rules of the kernel of which no schedule can tell, one by one beside the engine's."""
 
+from typing import Any
+
 import pytest
 
 from kiplab.fleet.kernel import set_words
@@ -61,7 +63,7 @@ def _refused(s: list[int], w: list[int], told: list[int], sender: int) -> str:
 
 
 def _engine(text: str, guard: str, *, on: bool) -> Run:
-    switched = {"on" if on else "off": (guard,)}
+    switched: dict[str, Any] = {"on" if on else "off": (guard,)}
     return Run(run_play(parse(text), parse_features("3.5", **switched)))
 
 

@@ -56,8 +56,8 @@ def forced_metrics(scenario: Scenario) -> tuple[str, ...]:
     How long an outage lasts, and what it marks, is asked for beside eligible leader replicas.
     """
     windows = WINDOW_METRICS if can_force_windows(scenario) else ()
-    outages = OUTAGE_METRICS if can_force_outages(scenario) else ()
-    outages += ELR_METRICS if outages and {*OF_TODAY} & {*scenario.feature_sets} else ()
+    of_today = ELR_METRICS if {*OF_TODAY} & {*scenario.feature_sets} else ()
+    outages = (*OUTAGE_METRICS, *of_today) if can_force_outages(scenario) else ()
     return tuple(dict.fromkeys((*windows, *outages)))
 
 

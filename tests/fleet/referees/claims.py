@@ -279,7 +279,7 @@ def _all_gone_by_the_chain(samples: int) -> Iterator[Claim]:
         exact, forced = standing_rates(rates), _outages(p, exponential_draws, samples)
         # A second of each is a session's, and not a part of one exponential delay.
         margin = replicas * p.session_s / missing_s + met_by_another(p, missing_s)
-        for metric in OUTAGE_METRICS:
+        for metric in (*OUTAGE_METRICS, ALL_GONE_US):
             ours, theirs = weighed(forced, metric), certain(exact[SEEN_AS.get(metric, metric)])
             yield Claim(metric, BOTH, CHAIN, f"forced, {replicas}", ours, theirs, margin)
 
