@@ -64,11 +64,12 @@ def followed(before: Controller, after: Controller, *, clearing: bool = False) -
     """
     for old, new in zip(before.partitions, after.partitions, strict=True):
         for broker in sorted({*old.elr} ^ {*new.elr}):
-            topic, _, index = new.name.rpartition("-")
+            topic, _, number = new.name.rpartition("-")
+            index = Count(int(number))
             # Earlier changes of the same list are in `before`.
-            now, number = _listed(before, broker, topic), Count(int(index))
+            now = _listed(before, broker, topic)
             if not clearing:
-                now = (*now, number) if broker in new.elr else _without(now, number)
+                now = (*now, index) if broker in new.elr else _without(now, index)
             after = _with(after, ElrList(broker, topic, now))
             before = replace(before, elr_lists=after.elr_lists)
     return after
