@@ -4,10 +4,9 @@ import json
 from itertools import pairwise
 from pathlib import Path
 from random import Random
-
-import msgspec
 from typing import Any
 
+import msgspec
 import pytest
 
 import kiplab
