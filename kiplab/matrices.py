@@ -152,6 +152,7 @@ def matrix(
     kafka: str | None = DEFAULT_KAFKA,
     on: str | tuple[str, ...] = (),
     off: str | tuple[str, ...] = (),
+    elr: int | None = None,
     as_specified: bool = True,
     level: str = "partition",
     property: str | tuple[str, ...] | None = None,
@@ -170,9 +171,9 @@ def matrix(
 
     ``kiplab.matrix("isr-two-of-three", guards=("841", "903"), writes=1, crashes=1)``.
 
-    `play`, `level`, `property` and `bounds` are as for `kiplab.explore`. `guards` are one to six
-    names of guards or KIPs; those that are not off are on as a whole, whether or not `kafka` has
-    them or all of their parts, as by ``on=``. `kafka` None means the play's own rules; `on` and
+    `play`, `elr`, `level`, `property` and `bounds` are as for `kiplab.explore`. `guards` are one to
+    six names of guards or KIPs; those that are not off are on as a whole, whether or not `kafka`
+    has them or all of their parts, as by ``on=``. `kafka` None means the play's own rules; `on` and
     `off` switch others for all cells. `as_specified`, a proposed ISR outlives metadata; without it
     Kafka is as it was built.
     `seconds` and `states` limit each cell. `processes` search at a time, by default one per core,
@@ -183,7 +184,7 @@ def matrix(
     Raises PlayError, UnknownFeatureError, ExploreError or SparkUnavailable.
     """
     question = question_about(
-        *situation(play, kafka, on, off),
+        *situation(play, kafka, on, off, elr),
         level=level,
         property=property,
         bounds=bounds,

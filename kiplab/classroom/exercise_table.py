@@ -84,7 +84,10 @@ class AnswerOutcome(msgspec.Struct, frozen=True, array_like=True):
 
 
 class ChangeOfPlay(msgspec.Struct, frozen=True):
-    """One thing that is otherwise: what it is, and what stands in the play in place of what."""
+    """One thing that is otherwise: what it is, and what stands in the play in place of what.
+
+    It runs as `kafka`, or, where that is empty, under the features that the play then names.
+    """
 
     text: str
     instead: tuple[tuple[str, str], ...] = ()

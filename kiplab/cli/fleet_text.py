@@ -8,6 +8,7 @@ from itertools import groupby
 from textwrap import wrap
 
 from ..figures.how_often.fleet_words import alike
+from ..fleet.fleet_answers.elr_price import ElrPrice, elr_prices
 from ..fleet.fleet_answers.first_screen import first_screen
 from ..fleet.fleet_answers.fleet_answer import FleetAnswer
 from ..fleet.fleet_answers.fleet_row import FleetRow, best_rows, found_words
@@ -47,6 +48,7 @@ def _head(answer: FleetAnswer) -> Iterator[str]:
 
 
 def _points(answer: FleetAnswer) -> Iterator[str]:
+    prices = {price.scenario_id: price for price in elr_prices(answer)}
     for swept, several in groupby(answer.rows, lambda row: row.swept):
         point = list(several)
         if swept:
@@ -54,6 +56,7 @@ def _points(answer: FleetAnswer) -> Iterator[str]:
             yield ", ".join(f"{name} = {value}" for name, value in swept)
         yield from _metrics(answer, point)
         yield from _chances(answer, point)
+        yield from _price(prices.get(point[0].scenario_id))
         yield from _with_zookeeper(answer, point)
 
 
@@ -82,6 +85,15 @@ def _chance(answer: FleetAnswer, row: FleetRow) -> str:
     chances = [chance.words_with_interval for chance in at_least_one(yearly)]
     rests = answer.assumed_words(row, answer.incidents.by_cause(row))
     return "; ".join(filter(None, [*chances, *yearly.alarms, answer.incidents.remark(row), rests]))
+
+
+def _price(price: ElrPrice | None) -> Iterator[str]:
+    """What eligible leader replicas save and cost, where both sets are there."""
+    if price is not None:
+        yield ""
+        yield "with and without eligible leader replicas, in all clusters of the study"
+        for sentence in price.sentences:
+            yield from wrap(sentence, WIDTH, initial_indent="  ", subsequent_indent="    ")
 
 
 def _with_zookeeper(answer: FleetAnswer, point: Sequence[FleetRow]) -> Iterator[str]:

@@ -62,9 +62,10 @@ class Observed(msgspec.Struct, frozen=True, cache_hash=True):
     """The omniscient observer's knowledge of one partition; no rule reads it.
 
     `committed` is everything a leader has ever committed. `isr_epochs` are the broker epochs under
-    which the ISR members caught up. `damaged` are the members of ISR and ELR that died without the
-    committed records; when all are, durability is no longer promised (`excused`). `unclean_epoch`
-    is what follows the last unclean election, None before one and after a fault that excuses
+    which the ISR members caught up. `damaged` are the ISR members that died without the committed
+    records; when all are, durability is no longer promised (`excused`). With eligible leader
+    replicas nobody is damaged, and nothing but an unclean election is an excuse. `unclean_epoch` is
+    what follows the last unclean election, None before one and after a fault that excuses
     everything.
     """
 

@@ -271,9 +271,25 @@ def _set_already(cluster: Cluster, move: moves.Configure) -> str | None:
     elif has_zookeeper(cluster):
         return "min.insync.replicas of a topic stays what it is in a run with ZooKeeper"
     else:
-        is_set = {p.min_insync_replicas for p in of_topic} == {count}
+        has_own = move.topic in state_of(cluster, ids.CONTROLLER).topics_with_min_insync
+        is_set = has_own and {p.min_insync_replicas for p in of_topic} == {count}
         setting = f"min.insync.replicas of {move.topic} is {count} already"
     return setting if is_set else None
+
+
+def _not_for_all_brokers(cluster: Cluster, move: moves.ConfigureBrokers) -> str | None:
+    """Source: ConfigurationControlManager.isDisallowedBrokerMinIsrTransition and
+    isDisallowedClusterMinIsrTransition (4.0.2, 4.3.1), which answer with INVALID_CONFIG.
+    """
+    if has_zookeeper(cluster):
+        return "min.insync.replicas of brokers stays what it is in a run with ZooKeeper"
+    if move.broker is None and move.min_insync_replicas is not None:
+        return None
+    if cluster.features.has_elr and move.broker is not None:
+        return "INVALID_CONFIG: no broker has a min.insync.replicas of its own with KIP-966"
+    if cluster.features.has_elr:
+        return "INVALID_CONFIG: the cluster-level min.insync.replicas is not removed with KIP-966"
+    return "kiplab knows a cluster-level min.insync.replicas only, and does not remove it"
 
 
 def _unknown(check: Callable[[], object]) -> str | None:
@@ -435,6 +451,7 @@ _CHECKS: dict[type, tuple[MoveCheck, ...]] = {
     moves.FailOver: (),
     moves.Elect: (_no_partition,),
     moves.Configure: (_no_topic, _set_already),
+    moves.ConfigureBrokers: (_not_for_all_brokers,),
     moves.DeleteTopic: (
         _no_topic,
         _when(lambda world, _: has_zookeeper(world), "topics stay in a run with ZooKeeper"),

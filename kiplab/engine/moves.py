@@ -408,6 +408,15 @@ class Configure(_Move, frozen=True, tag="configure"):
     min_insync_replicas: Count | None = None
 
 
+class ConfigureBrokers(_Move, frozen=True, tag="configure-brokers"):
+    """An operator changes the cluster-level min.insync.replicas, for topics without their own; or
+    that of one `broker`. Without a value the entry is removed.
+    """
+
+    min_insync_replicas: Count | None = None
+    broker: BrokerId | None = None
+
+
 class DeleteTopic(_Move, frozen=True, tag="delete-topic"):
     """An operator deletes a topic (DeleteTopics)."""
 
@@ -451,7 +460,7 @@ _OfProducers = Produce | EndTransaction | ProduceAs | Resend | DeleteRecords
 _OfConsumers = Poll | RefreshMetadata | ResetOffset
 _OfBrokers = Crash | Start | ShutDown | FinishRecovery | FinishLeaderRecovery
 _OfFeatures = Upgrade | UpgradeMetadata | UpgradeElr
-_OfTopics = Elect | Configure | DeleteTopic
+_OfTopics = Elect | Configure | ConfigureBrokers | DeleteTopic
 _OfOperators = Cut | Heal | FailOver | _OfTopics | _OfFeatures
 Move = AboutMessage | _OfTime | _OfProducers | _OfConsumers | _OfBrokers | _OfOperators | RawRequest
 FAULTS = (Drop, TimeOut, Duplicate, LoseReply, Crash, Cut, FailOver)

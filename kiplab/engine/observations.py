@@ -15,7 +15,7 @@ from ..protocol.clients.producer import Producer
 from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER, BrokerEpoch, BrokerId, Offset
 from ..protocol.messages import AlterPartitionRequest
 from ..protocol.registrations import PartitionRegistration, Registration
-from ..protocol.replica.broker_state import log_of
+from ..protocol.replica.broker_state import log_of, replica_of
 from .cluster import Cluster, Observed, broker
 from .events import Delivered, Event
 from .nodes import has_zookeeper
@@ -42,6 +42,8 @@ def updated(cluster: Cluster, observed: Observed, events: Iterable[Event]) -> Ob
             observed = _after_election(cluster, observed, state, event)
         elif isinstance(event, facts.HighWatermarkMoved) and event.node != loser:
             observed = _committed(cluster, observed, event.node, event.after)
+            if _commits_too_little(cluster, state, event.node):
+                observed = replace(observed, excused=True, unclean_epoch=None)
         elif isinstance(event, facts.RecordsDeleted):
             left = without_deleted(observed.committed, event)
             if left is not observed.committed:
@@ -49,6 +51,17 @@ def updated(cluster: Cluster, observed: Observed, events: Iterable[Event]) -> Ob
     if observed.excused:
         observed = with_unclean_epoch(cluster, observed, state, events)
     return _with_damage(cluster, observed, state, events)
+
+
+def _commits_too_little(cluster: Cluster, state: PartitionRegistration, leader: BrokerId) -> bool:
+    """Whether the leader has not heard of a higher min.insync.replicas, by which the controller
+    says already who is an eligible leader replica. Kafka has no rule against it.
+    """
+    node = broker(cluster, leader)
+    if node is None or not cluster.features.has_elr:
+        return False
+    replica = replica_of(node, state.name)
+    return replica is not None and replica.min_insync_replicas < state.min_insync_replicas
 
 
 def _loser(
@@ -125,29 +138,33 @@ def with_deleted(client: Client, event: facts.RecordsDeleted) -> Client:
 def _with_damage(
     cluster: Cluster, observed: Observed, state: PartitionRegistration, events: Iterable[Event]
 ) -> Observed:
-    """Members of ISR and ELR whose registered incarnation is over, and whose disk lacks committed
+    """Members of the ISR whose registered incarnation is over, and whose disk lacks committed
     records.
+
+    With eligible leader replicas (KIP-966) no lost disk is an excuse: who comes back without one is
+    in neither list, and what is lost then is lost by an unclean election.
 
     A member counts while the controller cannot know better: as long as it is not fenced, or when
     the crash itself came while it was a member. What a crash took then counts as committed: its
     leader may know already that the member had it, and commit later. Letting a broker in that is
     fenced already is no excuse.
     """
+    if cluster.features.has_elr:
+        return observed
     crashed = [e.node for e in events if isinstance(e, facts.Destroyed)]
     # After an unclean election, what was committed since.
     since = observed.unclean_epoch
     counts = observed.committed if since is None else since.committed
-    holders = (*state.isr, *state.elr)
     members = [
         m
-        for m in holders
+        for m in state.isr
         if m in observed.damaged or m in crashed or _is_damaged(cluster, observed, m, counts)
     ]
     damaged = tuple(members)
-    if not damaged and holders:
+    if not damaged and state.isr:
         return observed if not observed.damaged else replace(observed, damaged=())
     # An ISR that shrinks may leave only members that were damaged before.
-    hopeless = bool(holders) and set(damaged) >= set(holders)
+    hopeless = bool(state.isr) and set(damaged) >= set(state.isr)
     if not hopeless:
         return observed if damaged == observed.damaged else replace(observed, damaged=damaged)
     if damaged == observed.damaged and observed.excused and observed.unclean_epoch is None:

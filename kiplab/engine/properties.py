@@ -25,7 +25,8 @@ _DURABLE = (
 
 class Property(msgspec.Struct, frozen=True, kw_only=True):
     """`needs` are the guards under which it is promised; `durable` that it is not promised once
-    every member of ISR and ELR died without the committed records, or after an unclean election;
+    every ISR member died without the committed records (but with eligible leader replicas it still
+    is), or after an unclean election;
     `needs_controller` that it is promised while somebody is the controller. `mode` is the only one
     that has what it speaks of. `harm` describes a run in which it broke.
     """
@@ -46,7 +47,8 @@ class Property(msgspec.Struct, frozen=True, kw_only=True):
             kips = sorted({GUARDS[g].subject for g in self.needs})
             words.append(f"with {', '.join(kips)}")
         if self.durable:
-            words.append("while one member of the ISR or ELR still has the committed records")
+            words.append("while one member of the ISR still has the committed records")
+            words[-1] += " (with eligible leader replicas in any case)"
             words[-1] += ", and without an unclean election"
         if self.needs_controller:
             words.append("while a broker is the controller")
@@ -162,7 +164,7 @@ def is_promised(
         return False
     needs = set(promise.needs)
     if promise.durable and features.has_elr:
-        # Members of the ELR count only where all of KIP-966 keeps them whole.
+        # Only all of KIP-966 keeps whoever lost its disk out of both lists.
         needs.update(named(f"966.{ELR}"))
     nodes = [CONTROLLER, *(n for n, _ in features.nodes)]
     active = [features.active(n) for n in nodes]

@@ -33,7 +33,7 @@ from ..protocol.ids import CONTROLLER, BrokerId
 from ..protocol.kip343 import broker_with_heartbeats
 from ..protocol.kraft import broker_lifecycle as lifecycle
 from ..protocol.kraft import broker_registration as registration
-from ..protocol.kraft import elections, fencing, heartbeats, replay, sessions
+from ..protocol.kraft import elections, fencing, heartbeats, replay, sessions, topic_settings
 from ..protocol.kraft.alter_partition import alter_partition
 from ..protocol.kraft.controller_state import Controller
 from ..protocol.messages import Send
@@ -212,20 +212,10 @@ MODE_MOVES: dict[tuple[NodeKind, type], route_kinds.ModeRule] = {
     (Controller, moves.FailOver): at(CONTROLLER, by_name(fencing.fail_over)),
     (Controller, moves.UpgradeMetadata): at(CONTROLLER, by_name(replay.finalize)),
     (Controller, moves.Elect): route_kinds.ask_for_election,
-    (Controller, moves.Configure): at(
-        CONTROLLER,
-        lambda c, m, w: (
-            elections.set_min_insync_replicas(c, m.topic, m.min_insync_replicas, w.features)
-            if m.min_insync_replicas is not None
-            else elections.allow_unclean_elections(
-                c, m.topic, w.features, allowed=m.unclean_leader_election
-            )
-        ),
-    ),
-    (Controller, moves.DeleteTopic): at(
-        CONTROLLER, lambda c, m, w: replay.delete_topic(c, m.topic, w.features)
-    ),
-    (Controller, moves.UpgradeElr): at(CONTROLLER, by_name(replay.finalize)),
+    (Controller, moves.Configure): at(CONTROLLER, by_name(topic_settings.configure)),
+    (Controller, moves.ConfigureBrokers): at(CONTROLLER, by_name(topic_settings.configure_brokers)),
+    (Controller, moves.DeleteTopic): at(CONTROLLER, by_name(replay.delete_topic)),
+    (Controller, moves.UpgradeElr): at(CONTROLLER, by_name(topic_settings.finalize_elr)),
     (Controller, moves.Upgrade): at(
         CONTROLLER, lambda c, _, w: (sessions.carried_over(c, w.features), (), ())
     ),

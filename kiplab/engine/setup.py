@@ -78,6 +78,9 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     timed: bool = False
     consumers: tuple[ConsumerSetup, ...] = ()
     auto_leader_rebalance: bool = False
+    static_min_insync_replicas: ids.Count = ids.Count(1)
+    """The controller's."""
+    topics_with_min_insync: tuple[str, ...] = ()
     controller: ids.BrokerId | None = None
     """With ZooKeeper, the broker that is the controller; None: the first one that is up."""
     controller_epoch: ids.ControllerEpoch = ids.ControllerEpoch(1)
@@ -90,13 +93,16 @@ def cluster_of(setup: Setup) -> Cluster:
 
 
 def _in_kraft(setup: Setup) -> Cluster:
-    brokers = sorted(setup.brokers, key=attrgetter("id"))
+    brokers, has_elr = sorted(setup.brokers, key=attrgetter("id")), setup.features.has_elr
     controller = Controller(
         next_offset=_first_free_offset(setup),
         registrations=tuple(_registration(b) for b in brokers),
         partitions=tuple(_partition(p) for p in sorted(setup.partitions, key=attrgetter("name"))),
         heartbeats=tuple(_heartbeat(b, _first_free_offset(setup)) for b in brokers),
         auto_leader_rebalance=setup.auto_leader_rebalance,
+        static_min_insync_replicas=setup.static_min_insync_replicas,
+        cluster_min_insync_replicas=setup.static_min_insync_replicas if has_elr else None,
+        topics_with_min_insync=setup.topics_with_min_insync,
     )
     controller = carried_over(controller, setup.features)
     if setup.timed:

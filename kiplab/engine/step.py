@@ -206,7 +206,10 @@ def _now_with(cluster: Cluster, features: Features) -> Cluster:
     promised = is_promised(
         NO_COMMITTED_RECORD_LOST, cluster.features, excused=False, forged=cluster.inherited
     )
-    cluster = replace(cluster, features=features, inherited=not promised)
+    # What is left in an ELR is elected still, and an unclean shutdown strikes nobody off any more.
+    switched_off = cluster.features.has_elr and not features.has_elr
+    leftover = switched_off and any(p.elr for p in truth(cluster).partitions)
+    cluster = replace(cluster, features=features, inherited=leftover or not promised)
     return routes.planned(cluster) if cluster.timed else cluster
 
 

@@ -196,6 +196,7 @@ ZOOKEEPER_MOVES: dict[tuple[NodeKind, type], route_kinds.ModeRule] = {
         ),
     ),
     # Impossible, or a setting of the brokers: ZooKeeper has no part in it.
+    (Ensemble, moves.ConfigureBrokers): at(ZOOKEEPER, unmoved),
     (Ensemble, moves.FinishRecovery): at(ZOOKEEPER, unmoved),
     (Ensemble, moves.Upgrade): at(ZOOKEEPER, unmoved),
     (Ensemble, moves.UpgradeMetadata): at(ZOOKEEPER, unmoved),

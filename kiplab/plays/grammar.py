@@ -65,7 +65,8 @@ _OF_HEADER: dict[str, Verb] = {
     "off": Verb("off GUARD...", (values.guard,), repeat=values.guard),
     "on": Verb("on GUARD...", (values.guard,), repeat=values.guard),
     "controller": Verb(
-        "controller [kafka=RELEASE] [auto-leader-rebalance=yes], or with ZooKeeper"
+        "controller [kafka=RELEASE] [auto-leader-rebalance=yes] [min-insync-replicas=N], or with"
+        " ZooKeeper"
         " controller [broker=ID] [epoch=N]",
     ),
     "broker": Verb("broker ID epoch=N", (values.any_broker,)),
@@ -81,7 +82,7 @@ _OF_HEADER: dict[str, Verb] = {
         " [reads-from=BROKER] [isolation=read_committed]",
         (values.partition,),
     ),
-    "given": Verb("given [next-metadata-offset=N] [zookeeper-servers=N]"),
+    "given": Verb("given [next-metadata-offset=N] [zookeeper-servers=N] [min-insync-replicas=N]"),
     "timed": Verb("timed"),
     "manual": Verb("manual"),
 }
@@ -130,9 +131,9 @@ VERBS: dict[str, Verb] = {
     # To the leader, unless `to` says to whom; without `before`, everything that is committed.
     **_of_moves("delete-records", "poll", "refresh", "reset"),
     **_of_moves("cut", "heal", "fail-over", "elect"),
-    # A topic's setting, while the controller runs. Of unclean-leader-election no controller up to
-    # 3.8 reads it; from 3.9 on it does when it elects next.
-    **_of_moves("configure", "delete-topic"),
+    # A topic's setting, while the controller runs; or that of topics without their own. Of
+    # unclean-leader-election no controller up to 3.8 reads it; from 3.9 on it does when it elects.
+    **_of_moves("configure", "configure-brokers", "delete-topic"),
     # What the controller does unasked every 300 s of a timed run: `balance-leaders` only if the
     # header says `controller auto-leader-rebalance=yes` (Kafka's default, but not a play's).
     "elect-unclean": Verb("elect-unclean"),

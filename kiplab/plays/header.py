@@ -22,6 +22,7 @@ KEYS: dict[str, Keys] = {
     "controller": {
         "kafka": values.code_release,
         "auto-leader-rebalance": values.yes_no,
+        "min-insync-replicas": values.count,
         "broker": values.any_broker,
         "epoch": values.count,
     },
@@ -50,7 +51,10 @@ KEYS: dict[str, Keys] = {
         "reads-from": values.broker,
         "isolation": values.choice({"read_uncommitted": False, "read_committed": True}),
     },
-    "given": {"next-metadata-offset": values.natural, "zookeeper-servers": values.count},
+    "given": {
+        "next-metadata-offset": values.natural,
+        **dict.fromkeys(("zookeeper-servers", "min-insync-replicas"), values.count),
+    },
 }
 """What lines of the header say of a situation, and how it is read."""
 
@@ -111,15 +115,30 @@ def setup_of(play: Play, features: Features) -> Setup:
     return Setup(
         features=features,
         brokers=brokers,
-        partitions=tuple(partition_of(s, play, brokers) for s in _all(play, "topic")),
+        partitions=tuple(partition_of(s, play, brokers, features) for s in _all(play, "topic")),
         next_offset=given.get("next_metadata_offset"),
         timed=play.first("timed") is not None,
         auto_leader_rebalance=controller.get("auto_leader_rebalance", False),
+        static_min_insync_replicas=_static_min_insync(play, of_controller=True),
+        topics_with_min_insync=tuple(sorted(_topics_with_min_insync(play))),
         consumers=tuple(_consumer(s) for s in _all(play, "consumer")),
         controller=controller.get("broker"),
         controller_epoch=controller.get("epoch", ids.ControllerEpoch(1)),
         zookeeper_servers=given.get("zookeeper_servers", 1),
     )
+
+
+def _static_min_insync(play: Play, *, of_controller: bool) -> ids.Count:
+    """In the properties of every node, unless the controller's line says otherwise."""
+    given, controller = (_read(play.first(verb)) for verb in ("given", "controller"))
+    count: ids.Count = given.get("min_insync_replicas", ids.Count(1))
+    if of_controller:
+        count = controller.get("min_insync_replicas", count)
+    return count
+
+
+def _topics_with_min_insync(play: Play) -> set[str]:
+    return {s.words[0] for s in _all(play, "topic") if s.arg("min-insync-replicas") is not None}
 
 
 def _read(statement: Statement | None) -> dict[str, Any]:
@@ -159,15 +178,21 @@ def brokers_of(play: Play) -> tuple[BrokerSetup, ...]:
 
 
 def partition_of(
-    statement: Statement, play: Play, brokers: tuple[BrokerSetup, ...]
+    statement: Statement, play: Play, brokers: tuple[BrokerSetup, ...], features: Features
 ) -> PartitionSetup:
-    """The partition that a line of the header introduces."""
+    """The partition that a line of the header introduces.
+
+    With eligible leader replicas the cluster has a min.insync.replicas, which is the controller's
+    and beats that of the brokers' properties.
+    """
     line, name = _read(statement), partition_name(statement)
     line.pop("partition", None)
     replicas = line.setdefault("replicas", tuple(b.id for b in brokers))
     active = {b.id for b in brokers if not b.fenced and not b.in_controlled_shutdown}
     isr = line.setdefault("isr", tuple(r for r in replicas if r in active))
     line.setdefault("leader", (*isr, ids.NO_LEADER)[0])
+    least = _static_min_insync(play, of_controller=features.has_elr)
+    line.setdefault("min_insync_replicas", least)
     own = (_read(s) for s in _all(play, "replica") if s.words[0] == name)
     logs = tuple((replica["broker"], replica["log"]) for replica in own)
     newest = newest_epoch([line.get("log", ()), *(log for _, log in logs)])

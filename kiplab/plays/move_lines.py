@@ -27,7 +27,8 @@ _BROKER = ValueForm(values.broker, shown="BROKER")
 _NUMBER = ValueForm(values.natural, shown="N")
 FORMS: dict[Any, ValueForm] = {
     **dict.fromkeys((BrokerId, BrokerId | None), _BROKER),
-    **dict.fromkeys((Count, Count | None, Offset | None), _NUMBER),
+    **dict.fromkeys((Count, Offset | None), _NUMBER),
+    Count | None: ValueForm(values.count, shown="N"),
     PartitionName: ValueForm(values.partition, shown="PARTITION"),
     moves.LinkEnd: ValueForm(values.node, node_word, "NODE"),
     moves.TopicName: ValueForm(values.known_topic, shown="TOPIC"),

@@ -17,7 +17,7 @@ _RULES = ("kafka", "metadata", "off", "on", "controller")
 _WORDS: dict[Mode, dict[str, tuple[str, ...]]] = {
     Mode.KRAFT: {
         "broker": ("fenced", "shutting-down"),
-        "controller": ("kafka", "auto-leader-rebalance"),
+        "controller": ("kafka", "auto-leader-rebalance", "min-insync-replicas"),
     },
     Mode.ZOOKEEPER: {"controller": ("broker", "epoch"), "given": ("zookeeper-servers",)},
 }

@@ -41,7 +41,8 @@ def judge(play: Play) -> None:
     _epochs_are_past(brokers, _all(lines, "given"))
     _fits_its_mode(play, lines, brokers)
     setups = header.brokers_of(play)
-    partitions = [(line, header.partition_of(s, play, setups)) for line, s in topics]
+    features = header.features_of(play)
+    partitions = [(line, header.partition_of(s, play, setups, features)) for line, s in topics]
     replicas_of = {setup.name: setup.replicas for _, setup in partitions}
     for line, statement in consumers:
         if statement.arg("reads-from") is not None:
@@ -52,9 +53,8 @@ def judge(play: Play) -> None:
     _at_most(consumers, CONSUMERS_MAX, "consumers")
     log_of = "the log of broker {} for {}"
     _distinct(replicas, lambda s: log_of.format(s.arg("broker"), s.words[0]), "is given twice")
-    has_elr = header.features_of(play).has_elr
     for line, setup in partitions:
-        _partition(line, setup, [b.id for b in setups], has_elr=has_elr)
+        _partition(line, setup, [b.id for b in setups], has_elr=features.has_elr)
     for line, statement in replicas:
         _has_replica(line, statement, replicas_of, "broker")
 
@@ -101,7 +101,8 @@ def _versions_fit(play: Play, lines: list[HeaderLine]) -> None:
         try:
             version = header.features_of(play).metadata_version
         except PlayError as problem:
-            raise problem.at(line=line) from None
+            asks = _all(enumerate(play.statements, 1), "kafka") if problem.token == "elr=" else []
+            raise problem.at(line=asks[0][0] if asks else line) from None
         release = statement.arg("kafka")
         if release is not None and not supports(release, version):
             lowest = RELEASES[release].lowest

@@ -338,7 +338,7 @@ def feature_set(text: str) -> features.Features:
 
     Raises PlayError when it is not written so, or names what does not exist.
     """
-    switch = r"([+-])((?:kafka-|pr-)?\d[\w.]*(?:-[a-z][\w-]*)?)"
+    switch = r"([+-])((?:kafka-|pr-)?\d[\w.]*(?:-(?!kafka-|pr-)[a-z]\w*)*)"
     match = re.fullmatch(rf"@((?:[a-z]+-)?[\d.]+(?:/[\d.]+-IV\d+)?)(\+elr)?((?:{switch})*)", text)
     if not match:
         expected = "expected @RELEASE, then +GUARD or -GUARD, as in @3.5-903"

@@ -301,7 +301,9 @@ class PeriodicElections(AnyFact, frozen=True, tag="periodic-elections", kw_only=
 
 
 class TopicConfigured(AnyFact, frozen=True, tag="topic-configured"):
-    """A setting of a topic was written down; `heeded` says whether the controller reads it."""
+    """A setting of a topic was written down; `heeded` says whether the controller reads it. The
+    topic "" stands for all that have no such setting of their own.
+    """
 
     topic: str
     name: str

@@ -50,7 +50,8 @@ def resigned(event: facts.ControllerResigned, moment: Moment) -> Iterator[LogLin
 
 def configured(event: facts.TopicConfigured, moment: Moment) -> Iterator[LogLine]:
     """Of ConfigurationControlManager.replay, which says more from 3.6 on."""
-    what = f"ConfigResource(type=TOPIC, name='{event.topic}')"
+    of = "TOPIC" if event.topic else "BROKER"
+    what = f"ConfigResource(type={of}, name='{event.topic}')"
     became = f"set configuration {event.name} to {event.value}"
     longer = moment.code(CONTROLLER) >= (3, 6)
     text = f"Replayed ConfigRecord for {what} which {became}" if longer else f"{what}: {became}"

@@ -307,9 +307,7 @@ _SHORT: dict[type, Callable[[Any], str]] = {
     ),
     Batch: lambda batch: plural(batch.count, "record"),
     Contact: lambda known: f"seen under broker epoch {known.epoch}",
-    ElrList: lambda kept: (
-        f"broker {kept.broker} in {kept.topic}: {broker_list(kept.partitions) or 'none'}"
-    ),
+    ElrList: lambda kept: f"in {kept.topic}: {broker_list(kept.partitions)}",
     HeartbeatState: lambda known: "fenced" if known.fenced else "unfenced",
     broker_state.Volatile: lambda process: (
         f"{process.lifecycle}, broker epoch {process.epoch if process.epoch >= 0 else 'none'}"

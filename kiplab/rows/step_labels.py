@@ -168,4 +168,5 @@ _LABELS: dict[str, Callable[[Statement, Sequence[Event]], str]] = {
     ),
     "elect": lambda s, _: "unclean election" if s.arg("unclean") == "yes" else "election requested",
     "configure": lambda s, _: f"{_setting(s)} for {s.words[0]}",
+    "configure-brokers": lambda s, _: f"{_setting(s)} for all brokers",
 }

@@ -393,6 +393,13 @@ WALKS = (
         link=("how", "5", "Step 5 of"),
         answered=(("ask", "breaks in 8 steps"), ("proof", "pending-outlives-metadata: proved")),
     ),
+    Walk(
+        "12-the-last-replica-again",
+        why=(("why", "the controller waits for broker 2"),),
+        presses=(("Last", "nothing lost"),),
+        link=("run", "step 5", "Step 5 of"),
+        answered=(("costs", "is elected uncleanly"), ("trap-run", "10 committed records lost")),
+    ),
 )
 LONG = pytest.mark.long(quick="tests/browser/test_lessons.py::test_run_all_stops_nowhere")
 

@@ -32,7 +32,7 @@ code = x                      | c.toml: Invalid value .at line 1, column 8
 title = "t"                   | c.toml: code: expected a text that names the class
 code = " "                    | c.toml, line 1: code: expected a text
 labs = 4                      | line 2: labs: expected numbers of labs, as in
-labs = [4, 12]                | line 2: labs: expected numbers of labs
+labs = [4, 99]                | line 2: labs: expected numbers of labs
 answers = "later"             | line 2: answers: expected "after-three", "after-deadline", "by-hand"
 deadline = 2026-01-31T23:59:00| line 2: deadline: expected date, time and offset from UTC, as in
 deadline = 2026-01-31         | line 2: deadline: expected date, time and offset
@@ -43,7 +43,7 @@ variants = "yes"              | line 2: variants: expected true or false
 anwsers = "never"             | line 2: there is no anwsers; expected code, title, labs
 lab = 4                       | line 2: lab: expected a table for a lab of this class
 [lab];04 = 1                  | lab of lab 04: expected a table
-[lab.12]                      | line 2: lab of lab 12: expected a table for a lab of this class
+[lab.99]                      | line 2: lab of lab 99: expected a table for a lab of this class
 labs = [0];[lab.4]            | lab of lab 04: expected a table
 [lab.04];opened = [4]         | line 3: opened of lab 04: expected .* of a lab true or false
 """

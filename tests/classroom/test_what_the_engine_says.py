@@ -163,7 +163,7 @@ def test_what_is_printed_has_a_line_for_each_play_with_each_check_off() -> None:
 
 
 def test_four_changes_keep_the_record_and_one_of_them_by_luck() -> None:
-    runs = {letter: hole.changed(letter) for letter in hole.CHANGES}
+    runs = {letter: hole.changed(change) for letter, change in hole.CHANGES.items()}
     verdicts = ("loss", "harm", "safe", "safe", "loss", "loss", "safe")
     assert tuple(map(verdict, runs.values())) == verdicts
     for letter, stage in runs.items():

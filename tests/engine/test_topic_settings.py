@@ -1,4 +1,5 @@
-"""unclean.leader.election.enable, switched while the cluster runs: who reads it, and when.
+"""A topic's settings, changed while the cluster runs: who reads them, and when. What
+min.insync.replicas has to do with KIP-966 is in test_eligible_leader_replicas.py.
 
 Read in Kafka's code and judged by no controller: the judge changes no topic's settings.
 """
@@ -15,10 +16,12 @@ from kiplab.plays.runner import run_play
 from kiplab.plays.stage import Stage
 from kiplab.plays.verdict import lost
 from kiplab.protocol.facts import TopicConfigured
-from kiplab.protocol.ids import CONTROLLER
+from kiplab.protocol.ids import CONTROLLER, Count
 from kiplab.protocol.registrations import LeaderRecoveryState, PartitionRegistration
+from kiplab.protocol.replica.broker_state import replica_of
 from kiplab.rows.operator_log import all_lines
 from kiplab.rows.snapshots import Moment
+from tests.protocol.building import present
 
 LEADERLESS = """
 broker 1
@@ -121,8 +124,12 @@ def test_what_it_is_already_is_no_change() -> None:
     [
         ("configure payments unclean-leader-election=yes", "there is no topic 'payments'"),
         ("configure orders-0 unclean-leader-election=yes", "there is no topic 'orders-0'"),
-        ("configure orders", "'configure' needs unclean-leader-election="),
-        ("configure orders min-insync-replicas=2", "'configure' has no 'min-insync-replicas'"),
+        ("configure orders", "does not say which setting is changed"),
+        (
+            "configure orders min-insync-replicas=2 unclean-leader-election=yes",
+            "does not say which setting is changed",
+        ),
+        ("configure orders min-insync-replicas=0", "'0'"),
         ("configure orders unclean-leader-election=true", "'true'"),
     ],
 )
@@ -131,10 +138,42 @@ def test_a_line_that_cannot_be_read_is_refused(line: str, said: str) -> None:
         parse(f"{LEADERLESS}{line}\n")
 
 
-def test_a_move_is_a_line_and_a_line_is_a_move() -> None:
-    move = moves.Configure("orders", True)
-    assert statement_of(move).text == ON.strip()
-    assert move in [step.move for step in played("3.9", ON).history.steps]
+@pytest.mark.parametrize(
+    ("move", "line"),
+    [
+        (moves.Configure("orders", True), ON),
+        (moves.Configure("orders", None, Count(2)), "configure orders min-insync-replicas=2\n"),
+        (moves.ConfigureBrokers(Count(2)), "configure-brokers min-insync-replicas=2\n"),
+    ],
+)
+def test_a_move_is_a_line_and_a_line_is_a_move(move: moves.Move, line: str) -> None:
+    assert statement_of(move).text == line.strip()
+    assert move in [step.move for step in played("3.9", line).history.steps]
+
+
+LEAST = "configure orders min-insync-replicas=2\n"
+
+
+@pytest.mark.parametrize("kafka", ["3.6", "3.7", "4.3"])
+def test_a_leader_applies_a_new_min_insync_replicas_without_an_epoch(kafka: str) -> None:
+    """Records that it has committed stay so; from 3.7 on the next ones wait (KAFKA-15583)."""
+    head = f"kafka {kafka}\nbroker 1\nbroker 2\ntopic orders isr=1 log=10@0\n"
+    stage = run_play(parse(f"{head}{LEAST}produce orders-0 count=5 acks=1\n"))
+    assert orders(stage).partition_epoch == 0
+    led = present(replica_of(stage.cluster.brokers[0], "orders-0"))
+    assert led.min_insync_replicas == 2
+    assert led.high_watermark == (15 if kafka == "3.6" else 10)
+
+
+def test_min_insync_replicas_once_more_is_no_change_but_an_entry_of_its_own_is() -> None:
+    cluster = played("4.3", "").cluster
+    own = moves.Configure("orders", None, Count(1))
+    assert why_not(cluster, own) is None
+    cluster = played("4.3", "configure orders min-insync-replicas=1\n").cluster
+    assert why_not(cluster, own) == "min.insync.replicas of orders is 1 already"
+    stage = played("3.9", LEAST)
+    (told,) = (e for e in stage.events if isinstance(e, TopicConfigured))
+    assert explain.sentence(told).endswith("is 2; leaders alone read it")
 
 
 @pytest.mark.parametrize(

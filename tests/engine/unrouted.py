@@ -50,7 +50,8 @@ NOT_OFFERED: dict[type, str] = {
     moves.Race: "which two meet is for people to say, or for a search that asks (bound races)",
     moves.Upgrade: "which release is for people to say",
     moves.UpgradeMetadata: "which metadata version is for people to say",
-    moves.UpgradeElr: "whether a cluster has the feature is for people to say",
+    moves.UpgradeElr: "whether the cluster has the feature is for people to say",
+    moves.ConfigureBrokers: "how many replicas have to be in sync is for people to say",
     moves.DeleteTopic: "which topic nobody needs any more is for people to say",
     moves.RawRequest: "what a forger writes is for people to say",
 }
@@ -59,7 +60,7 @@ HARMLESS = {
     GuardKind.REFUSAL: "what is refused breaks nothing",
     GuardKind.RULE: "the promises are made of them",
     GuardKind.AS_SPECIFIED: "what a KIP wants keeps its promises",
-    GuardKind.FEATURE: "with it the promises count members of the ELR, too",
+    GuardKind.FEATURE: "with eligible leader replicas the promise asks for all of them",
 }
 """Kinds of guards that void no promise while they are on."""
 NO_BUTTON = dict.fromkeys(

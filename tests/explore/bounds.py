@@ -14,6 +14,15 @@ from kiplab.plays.library import load
 from kiplab.protocol.features import parse_features
 
 PARTITION = level_named("partition")
+ELR = """\
+kafka     4.3 elr=1
+broker    1 epoch=101
+broker    2 epoch=102
+broker    3 epoch=103
+topic     orders replicas=1,2,3 isr={isr} leader=1 leader-epoch=1 partition-epoch=1 log=empty \
+min-insync-replicas={m}
+"""
+"""The header of a play with eligible leader replicas."""
 THREE = """\
 kafka     3.5
 broker    1 epoch=101
@@ -32,6 +41,8 @@ class Bounds(TypedDict, total=False):
     fences: int
     shutdowns: int
     lags: int
+    kills: int
+    stops: int
 
 
 FAR: Bounds = {"writes": 2, "crashes": 2, "fences": 1}
@@ -50,10 +61,11 @@ def begun(
     kafka: str = "3.5",
     off: tuple[str, ...] = (),
     on: tuple[str, ...] = (),
+    elr: int = 0,
 ) -> Cluster:
     """The cluster that a play begins with: one of the library, or the text of one."""
     begins = parse(play, "two") if "\n" in play else load(play)
-    return cluster_of(setup_of(begins, parse_features(kafka, off=off, on=on)))
+    return cluster_of(setup_of(begins, parse_features(kafka, off=off, on=on, elr=elr)))
 
 
 def searched(

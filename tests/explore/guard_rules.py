@@ -17,6 +17,8 @@ from tests.repeated import in_long
 
 Rules = dict[str, Any]
 """Keywords of `begun`."""
+WITH_ELR: Rules = {"kafka": "4.3", "elr": 1}
+"""Eligible leader replicas: a feature of the cluster, and its guards are of a kind of their own."""
 _ALONE = {(id,) for id in WITHOUT_EFFECT}
 OF_KRAFT = tuple(id for id, guard in GUARDS.items() if Mode.KRAFT in guard.modes)
 """The guards that may be switched where the level begins."""
@@ -59,11 +61,13 @@ NOT_IN_ITS_PLACE = {
 """Kinds that are not tried in the place of KIP-903 (alternatives._IN_ITS_PLACE), and why."""
 
 
-def rules_of_the_tables(first: str) -> list[Rules]:
-    """Every guard off and on at least once, and every release, from the release `first` on."""
+def rules_of_the_tables(first: str, *, has_elr: bool = True) -> list[Rules]:
+    """Every guard off and on at least once, and every release, from the release `first` on; without
+    `has_elr` no cluster with eligible leader replicas.
+    """
     releases = list(of_mode(Mode.KRAFT))
     releases = releases[releases.index(first) :]
-    found: list[Rules] = [{"kafka": release} for release in releases]
+    found: list[Rules] = [*({"kafka": release} for release in releases), WITH_ELR]
     found += [one for id in OF_KRAFT for one in _off_and_on(id, releases)]
     found += [
         {"kafka": releases[-1], "off": tuple(WITHOUT_EFFECT)},
@@ -71,18 +75,21 @@ def rules_of_the_tables(first: str) -> list[Rules]:
         {"kafka": releases[-1], "on": tuple(WITHOUT_EFFECT)},
         *TOGETHER,
     ]
-    return found
+    return [rules for rules in found if has_elr or "elr" not in rules]
 
 
-def tried(first: str, quick: str) -> list[Any]:
+def tried(first: str, quick: str, *, has_elr: bool = True) -> list[Any]:
     """The rules of the tables for one test, `quick`. To the long run it leaves the guards that are
     said to be without effect, each by itself: together they are tried at once."""
-    rules = rules_of_the_tables(first)
+    rules = rules_of_the_tables(first, has_elr=has_elr)
     alone = [one for one in rules if (*one.get("off", ()), *one.get("on", ())) in _ALONE]
     return [*(one for one in rules if one not in alone), *in_long(alone, quick)]
 
 
 def _off_and_on(id: str, releases: list[str]) -> Iterator[Rules]:
+    if GUARDS[id].kind is GuardKind.FEATURE:
+        yield {**WITH_ELR, "off": (id,)}
+        return
     having = [release for release in releases if _has(release, id)]
     lacking = [release for release in releases if release not in having]
     if having:
@@ -107,5 +114,5 @@ def switched_off(rules: Iterable[Rules]) -> set[str]:
 
 def _active(rules: Rules) -> frozenset[str]:
     kafka = rules.get("kafka", USUAL)
-    features = parse_features(kafka, off=rules.get("off", ()), on=rules.get("on", ()))
-    return features.active(CONTROLLER)
+    switches = {name: rules.get(name, ()) for name in ("off", "on")}
+    return parse_features(kafka, **switches, elr=rules.get("elr", 0)).active(CONTROLLER)

@@ -15,12 +15,12 @@ from kiplab.explore.search.memoised_model import MemoisedModel
 from kiplab.explore.search_terms import PROVED, REFUTED, Halt, HaltReason, Progress
 from kiplab.extras import MissingExtraError
 from tests.explore.bounds import PARTITION, begun, bounds
-from tests.explore.guard_rules import FAR_REACHING, rules_of_the_tables, tried
+from tests.explore.guard_rules import FAR_REACHING, WITH_ELR, rules_of_the_tables, tried
 from tests.repeated import in_long
 
 PENDING = ("497.pending-outlives-metadata",)
 ENOUGH = Halt(HaltReason.STATES, 1_000)
-RULES = rules_of_the_tables(first="3.3")
+RULES = rules_of_the_tables(first="3.3", has_elr=False)
 QUICK = "tests/explore/test_compiled.py::test_every_state_of_two_brokers_without_a_write"
 
 
@@ -61,7 +61,7 @@ def assert_same_outcome(cluster: Any, within: dict[str, int], asked: tuple[str, 
     return expected.verdict
 
 
-@pytest.mark.parametrize("rules", tried("3.3", QUICK), ids=str)
+@pytest.mark.parametrize("rules", tried("3.3", QUICK, has_elr=False), ids=str)
 def test_every_state_of_two_brokers_without_a_write(rules: dict[str, Any]) -> None:
     assert_held_to_step(begun(**rules, play="kafka-14139"), bounds(0, 1, 0))
 
@@ -136,6 +136,8 @@ def test_a_limit_ends_as_unfinished() -> None:
     [
         ({"kafka": "3.2"}, bounds(1, 1, 0), "3.3"),
         ({"play": "timeline-first"}, bounds(1, 9, 0), "crashes"),
+        (WITH_ELR, bounds(1, 1, 0), "KIP-966.*--elr 0"),
+        ({}, {**bounds(1, 1, 0), "stops": 1}, "bounds"),
     ],
     ids=str,
 )

@@ -49,7 +49,12 @@ def unsettled() -> list[str]:
         "RULES (kiplab/explore/compiled/word_layout.py)",
         "WITHOUT_EFFECT (kiplab/explore/compiled/compiled_guards.py)",
     )
-    known = [id for id, guard in GUARDS.items() if Mode.KRAFT in guard.modes]
+    known = [
+        id
+        for id, guard in GUARDS.items()
+        # A cluster with a feature is refused as a whole.
+        if Mode.KRAFT in guard.modes and guard.kind is not GuardKind.FEATURE
+    ]
     said = [
         f"nobody says what {id} does to the compiled search: compile its check and add it to"
         f" {tables[0]}, or add it to {tables[1]} with the reason why it makes no difference there"

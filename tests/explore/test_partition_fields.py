@@ -19,7 +19,7 @@ from kiplab.explore.search.breadth_first import search
 from kiplab.explore.search.engine_model import EngineModel
 from kiplab.explore.search_terms import Halt, HaltReason, Progress
 from kiplab.protocol import messages
-from kiplab.protocol.kraft.controller_state import Controller, HeartbeatState
+from kiplab.protocol.kraft.controller_state import Contact, Controller, HeartbeatState
 from kiplab.protocol.log import EpochStart, Log
 from kiplab.protocol.registrations import PartitionRegistration, Registration
 from kiplab.protocol.replica import broker_state
@@ -31,12 +31,21 @@ FILE = "tests/explore/test_partition_fields.py"
 
 IN_STATE: Mapping[type, tuple[str, ...]] = {
     Cluster: ("controller", "brokers", "messages", "observed"),
-    Controller: ("registrations", "partitions", "heartbeats"),
+    Controller: ("registrations", "partitions", "heartbeats", "contacts"),
+    Contact: ("broker", "epoch"),
     HeartbeatState: ("broker", "fenced"),
-    Registration: ("broker", "epoch", "incarnation", "fenced"),
-    PartitionRegistration: ("isr", "leader", "leader_epoch", "partition_epoch"),
+    Registration: ("broker", "epoch", "incarnation", "fenced", "in_controlled_shutdown"),
+    PartitionRegistration: (
+        "isr",
+        "leader",
+        "leader_epoch",
+        "partition_epoch",
+        "recovery",
+        "elr",
+        "last_known",
+    ),
     broker_state.Broker: ("id", "incarnation", "durable", "process"),
-    broker_state.Durable: ("replicas",),
+    broker_state.Durable: ("replicas", "clean_epoch"),
     broker_state.DurableReplica: ("log", "checkpoint"),
     Log: ("epochs", "end"),
     EpochStart: ("epoch", "offset"),
@@ -50,7 +59,7 @@ IN_STATE: Mapping[type, tuple[str, ...]] = {
         "leading",
     ),
     broker_state.Leading: ("start_offset", "isr_state", "remotes"),
-    broker_state.IsrState: ("isr", "sent"),
+    broker_state.IsrState: ("isr", "sent", "recovery"),
     broker_state.RemoteReplica: ("broker", "end", "epoch", "observed"),
     messages.AlterPartitionItem: ("leader_epoch", "partition_epoch", "isr"),
     messages.IsrMember: ("broker", "epoch", "observed"),
@@ -63,10 +72,10 @@ IN_STATE: Mapping[type, tuple[str, ...]] = {
 
 _ONE_PARTITION = "There is one partition."
 _NO_CLOCK = "The level has no clock."
-_NO_UNCLEAN = "The level has no unclean election."
 _NO_REASSIGNMENT = "The level refuses plays with a reassignment, and has no action for one."
-_NO_SHUTDOWN = "The level refuses plays with a controlled shutdown, and has no action for one."
+_GRANTED = "A controlled shutdown is granted at once, or it is no action."
 _NO_ZOOKEEPER = "The level is of KRaft."
+_SETTINGS = "No action changes a topic's settings."
 CONSTANT: Mapping[type, Mapping[str, str]] = {
     Cluster: {
         "features": "No action switches a guard or a release.",
@@ -85,21 +94,22 @@ CONSTANT: Mapping[type, Mapping[str, str]] = {
         "auto_leader_rebalance": "Only a clock lets the controller look for better leaders.",
         "checks_from_ms": _NO_CLOCK,
         "active_since_ms": _NO_CLOCK,
+        "static_min_insync_replicas": _SETTINGS,
+        "cluster_min_insync_replicas": _SETTINGS,
+        "topics_with_min_insync": _SETTINGS,
         "elr_lists": "No action changes a topic's settings.",
     },
     HeartbeatState: {
         "last_contact_ms": _NO_CLOCK,
-        "controlled_shutdown_offset": _NO_SHUTDOWN,
+        "controlled_shutdown_offset": _GRANTED,
     },
-    Registration: {"in_controlled_shutdown": _NO_SHUTDOWN},
     PartitionRegistration: {
         "name": _ONE_PARTITION,
         "replicas": _NO_REASSIGNMENT,
-        "recovery": _NO_UNCLEAN,
         "adding": _NO_REASSIGNMENT,
         "removing": _NO_REASSIGNMENT,
-        "min_insync_replicas": "No action changes a topic's settings.",
-        "unclean_leader_election": "No action changes a topic's settings.",
+        "min_insync_replicas": _SETTINGS,
+        "unclean_leader_election": _SETTINGS,
     },
     broker_state.DurableReplica: {"partition": _ONE_PARTITION},
     Log: {
@@ -119,17 +129,19 @@ CONSTANT: Mapping[type, Mapping[str, str]] = {
         "state": "KIP-343's heartbeats need ZooKeeper.",
     },
     broker_state.Leading: {"controller_epoch": _NO_ZOOKEEPER},
-    broker_state.IsrState: {"recovery": _NO_UNCLEAN},
     broker_state.Replica: {
         "partition": _ONE_PARTITION,
         "replicas": _NO_REASSIGNMENT,
-        "min_insync_replicas": "No action changes a topic's settings.",
+        "min_insync_replicas": _SETTINGS,
     },
     broker_state.RemoteReplica: {"last_fetch_ms": _NO_CLOCK, "last_caught_up_ms": _NO_CLOCK},
-    messages.AlterPartitionItem: {"partition": _ONE_PARTITION, "recovery": _NO_UNCLEAN},
+    messages.AlterPartitionItem: {
+        "partition": _ONE_PARTITION,
+        "recovery": "A leader proposes RECOVERED with every ISR.",
+    },
     messages.AlterPartitionRequest: {"version": "No action switches a release."},
     Message: {"request": "Only replies have one, and every reply flows at once."},
-    Observed: {"partition": _ONE_PARTITION, "unclean_epoch": _NO_UNCLEAN},
+    Observed: {"partition": _ONE_PARTITION},
 }
 """Fields that have the same value in everything that a search meets."""
 
@@ -141,20 +153,18 @@ TOLD_FROM_OTHERS: Mapping[type, Mapping[str, str]] = {
     Controller: {
         "next_offset": "Broker epochs only have to be new; they become numbers of lives.",
         "write_offset": "As next_offset: after a fail-over it decides which new number comes next.",
-        "contacts": (
-            "Whoever is unfenced: the first heartbeat of a life is the one that unfences it."
-        ),
     },
     HeartbeatState: {
         "metadata_offset": "No action reads it: an unfencing broker brings its own.",
         "target_offset": "A broker that has seen its registration is beyond it.",
     },
     Registration: {"record_offset": "It is the broker epoch, or right behind that."},
-    Log: {"flushed": "A crash takes the whole disk."},
+    Log: {"flushed": "A crash takes the whole disk, or nothing of it."},
     broker_state.Volatile: {
         "lifecycle": "A process of a state is registered, and recovers when it is unfenced.",
         "ready_to_unfence": "As lifecycle.",
         "published": "A start ends with the image that has the registration.",
+        "previous_epoch": "It has served once a process is registered.",
     },
     messages.MetadataUpdate: {
         "offset": "Whether an image is under way is told from what it would change."
@@ -163,6 +173,8 @@ TOLD_FROM_OTHERS: Mapping[type, Mapping[str, str]] = {
         "leader_end_at_last_fetch": "Only a run with a clock asks for it."
     },
     Message: {"lane": "It depends on the kind.", "connection": "No request times out."},
+    Observed: {"unclean_epoch": "Only what the level is blind for depends on it."},
+    Contact: {"last_contact_ms": _NO_CLOCK},
     MessageName: {"ordinal": "There is one request of each life, and one image to each broker."},
 }
 """Fields that a normal form leaves out or sets anew."""

@@ -28,7 +28,7 @@ from kiplab.protocol.replica.broker_state import Broker
 from tests.explore.bounds import PARTITION, begun, bounds
 from tests.explore.test_memoised_model import assert_same_graph
 
-KINDS = [kind.name for kind in PARTITION.kinds]
+KINDS = [kind.name for kind in PARTITION.within(bounds(1, 1, 0)).kinds]
 REPEATED = pytest.mark.long(quick="::test_whatever_an_action_reads_it_is_remembered_under")
 Peek = Callable[[Cluster, Action], int]
 """A number told from some part of a cluster; an odd one brings a nosy action to nothing."""

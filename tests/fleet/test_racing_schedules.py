@@ -21,7 +21,7 @@ COUNTED_IN_TRACES = {
     *("stale_join", "committed_loss", "race_loss", "last_replica_loss", "unclean_loss", "refused"),
     *("offline", "expansions", "offline_us", "under_min_us", "recovery_us"),
 }
-SETS = ("none", "841", "903", "841+903")
+SETS = ("none", "841", "903", "841+903", "no-elr", "elr")
 LINES = {"stale join": "stale_join", "lost": "committed_loss", "refused": "refused"}
 REGISTERS = MIRRORED[ONE_INCARNATION.bit_length() - 1]
 """Refusals of brokers that register are none of AlterPartition, and not counted."""
@@ -40,7 +40,8 @@ def trace_counts(trace: Trace, schedule: OutsideSchedule) -> Counter[str]:
         counts["under_min_us"] += us * (len(state.isr) < schedule.min_insync)
         counts["recovery_us"] += us * state.recovering
         counts["offline"] += state.leader != NOBODY == after.leader
-        counts["expansions"] += len(after.isr) > len(state.isr)
+        # Who is elected of an empty ISR was not taken back by a leader.
+        counts["expansions"] += len(after.isr) > len(state.isr) > 0
     return counts
 
 

@@ -127,7 +127,7 @@ def brokers(
 def partition(
     name: str, replicas: list[int], isr: list[int], leader: int, **fields: Any
 ) -> PartitionRegistration:
-    """`fields`: le, pe, recovery, adding, removing."""
+    """`fields`: le, pe, and any field of a PartitionRegistration."""
     bare = PartitionRegistration(name, _ids(replicas), _ids(isr), ids.BrokerId(leader))
     return but(bare, **fields)
 
@@ -183,11 +183,19 @@ def beats(
 
 
 def registers(
-    state: Controller, broker: int, incarnation: int, features: Features, now_ms: int | None
+    state: Controller,
+    broker: int,
+    incarnation: int,
+    features: Features,
+    now_ms: int | None,
+    *,
+    previous: int = -1,
 ) -> ControllerEffect:
-    """A process of a broker asks for its epoch."""
+    """A process of a broker asks for its epoch; `previous` is that of an orderly stop before it."""
     request = messages.BrokerRegistrationRequest(
-        broker=ids.BrokerId(broker), incarnation=ids.Incarnation(incarnation)
+        broker=ids.BrokerId(broker),
+        incarnation=ids.Incarnation(incarnation),
+        previous_epoch=ids.BrokerEpoch(previous),
     )
     return register_broker(state, request, features, now_ms)
 

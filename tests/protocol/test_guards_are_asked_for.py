@@ -15,7 +15,7 @@ from tests.protocol.asked_for import asked_for, without_guard, without_rule
 from tests.protocol.looked_at import Vector, all_vectors, without
 
 PACKAGE = Path(kiplab.__file__).parent
-ID = re.compile(r"(\d+|kafka-\d+)\.[a-z]+(-[a-z]+)*|zookeeper\.[a-z]+(-[a-z]+)+")
+ID = re.compile(r"(\d+|kafka-\d+|pr-\d+)\.[a-z]+(-[a-z]+)*|zookeeper\.[a-z]+(-[a-z]+)+")
 """With ZooKeeper at least two words: one word after the dot is a setting of Kafka's."""
 MADE_UP = "903.only-here"
 

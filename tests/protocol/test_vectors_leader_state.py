@@ -41,7 +41,7 @@ def test_l25_records_do_not_wait_for_an_ineligible_follower(
     assert (stage.replica.partition_epoch, stage.high_watermark) == (2, mark)
 
 
-@vector("L26a-b", "3.7-4.3")
+@vector("L26a-b V29", "3.7-4.3")
 def test_l26_records_wait_for_min_insync_replicas(features: Features) -> None:
     stage = Stage(features, [101, 102, 103], [101, 102], cache=KRAFT, min_isr=3)
     stage.fetch(102, 10)

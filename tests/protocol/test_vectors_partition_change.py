@@ -1,6 +1,7 @@
 """PartitionChangeBuilder, fed directly: who is elected, what is written, which epoch rises.
 
-P11 (ZooKeeper migration) and the rows about eligible leader replicas are not modelled.
+P11 (ZooKeeper migration) is not modelled. Rows about eligible leader replicas are in
+`test_vectors_elr`.
 """
 
 from collections.abc import Callable

@@ -55,9 +55,8 @@ PLAIN = by_type(
         " LifecycleChanged BecameLeader BecameFollower LeaderRecovery TransactionBegun"
         " TransactionEnded Appended Fetched HighWatermarkMoved IsrProposed PeriodicElections"
         " EpochDropped Polled MetadataRefreshed PositionValidated ReplicaPreferred TopicConfigured"
-        " TopicDeleted ReplicaDeleted"
-        " BatchAcknowledged ProducerInformed ZnodeChanged SessionOpened SessionEnded"
-        " RequestsQueued",
+        " TopicDeleted ReplicaDeleted BatchAcknowledged ProducerInformed ZnodeChanged SessionOpened"
+        " SessionEnded RequestsQueued",
         "its sentence says what became of it": "IsrReverted IsrStuck PollFailed PositionTruncated"
         " PositionReset BatchQueued BatchWaits BatchRequeued ConsumerRaised BrokerDeclared"
         " BrokerStateChanged BrokersCompared ReplicaStopped ControllerStoodDown ShutdownTried",

@@ -94,6 +94,16 @@ def test_kips_are_seen_without_them_each_alone_and_all_together() -> None:
     assert asks.sets_seen([]) == ("none",)
 
 
+def test_eligible_leader_replicas_are_seen_without_them_and_with_them(lab: FleetLab) -> None:
+    assert not lab.elr.value
+    lab.elr.value = True
+    assert {"no-elr", "elr"} < {*lab.answer.study.feature_sets}  # type: ignore[union-attr]
+    assert "Kafka 4.3 with ELR, partition-hours a year" in lab.sentence
+    assert lab.sentence.count("cannot happen") >= 2
+    lab.reset()
+    assert "ELR" not in lab.sentence
+
+
 def test_the_same_question_is_worked_out_once(lab: FleetLab) -> None:
     first = lab.answer
     lab.turn("bounces_per_year", 52)

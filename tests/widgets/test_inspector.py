@@ -58,7 +58,10 @@ def clusters() -> Iterator[Cluster]:
     yield done(timed, "produce orders-0 count=2 producer=shop").here.cluster
     newer = made("timed\n" + "kafka 4.0\n" + SIX)
     yield done(newer, "advance 2s").here.cluster
-    yield made("kafka 4.3 elr=1\n" + SIX).here.cluster
+    elr = made("kafka 4.3 elr=1\n" + SIX.replace("replicas=", "min-insync-replicas=2 replicas="))
+    for line in ("crash 3", "expire 3", "crash 2", "expire 2"):
+        elr = done(elr, line)
+    yield done(elr, "configure orders min-insync-replicas=1").here.cluster
     apart = made("kafka zk-2.1\n" + SIX)
     announced = ("hold watcher-event", "produce orders-0 count=1", "check-lag 1", "announce-isr 1")
     for line in (*announced, "cut 1 zookeeper", "catch-up 2"):

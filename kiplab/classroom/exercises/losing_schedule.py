@@ -12,7 +12,7 @@ from ...explore.shrink.shortening import goal_of
 from ...plays import grammar, library, runner, verdict
 from ...plays.stage import Stage
 from ...protocol.features import parse_features
-from ..exercise_table import exercise
+from ..exercise_table import ChangeOfPlay, exercise
 from .answers import TrueStatements, Verdict
 from .own_runs import OwnRun, done
 
@@ -90,20 +90,21 @@ CHANGES = exercise("hole/what-saves").changes
 
 
 @cache
-def changed(letter: str) -> Stage:
-    change = CHANGES[letter]
+def changed(change: ChangeOfPlay) -> Stage:
+    """The run of a play in which one thing is otherwise, expectations left out."""
     statements = (s for s in library.load(change.play).statements if s.verb != "expect")
     lines = "".join(f"{' '.join(s.text.split())}\n" for s in statements if s.text)
     for there, instead in change.instead:
         assert there in lines, f"{change.play} has no lines {there!r} any more"
         lines = lines.replace(there, instead)
-    return runner.run_play(grammar.parse(lines, f"change {letter}"), parse_features(change.kafka))
+    features = parse_features(change.kafka) if change.kafka else None
+    return runner.run_play(grammar.parse(lines, change.text), features)
 
 
 @TrueStatements
 def check_what_saves() -> list[str]:
     """After which of CHANGES no committed record is lost: ``"AB"`` names two of them."""
-    return [letter for letter in CHANGES if not verdict.lost(changed(letter))]
+    return [letter for letter in CHANGES if not verdict.lost(changed(CHANGES[letter]))]
 
 
 RULES = exercise("hole/what-closes").letters

@@ -185,7 +185,7 @@ def _promised(stage: Stage) -> set[int]:
     return _every(records for answer in answers for records in answer.records)
 
 
-def _lacked(stage: Stage) -> set[int]:
+def lacked(stage: Stage) -> set[int]:
     """Records that acks=1 acknowledged and the last leader does not have."""
     leader = broker(stage.cluster, state_of(stage.cluster).leader)
     if leader is None:
@@ -248,7 +248,7 @@ def _verdict(stage: Stage, named: int) -> tuple[str, dict[str, object]]:
 
 def _kept(stage: Stage, gone: set[int]) -> tuple[str, dict[str, object]]:
     """No record is lost that acks=all acknowledged."""
-    lacking = _lacked(stage)
+    lacking = lacked(stage)
     if gone:
         return "not promised", {"records": _many(gone)}
     if lacking:

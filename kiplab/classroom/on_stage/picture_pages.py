@@ -24,6 +24,7 @@ from ...pages.live_engine import write_engine
 from ...pages.page_files import AUTO, html_page
 from ...pages.player import size_of
 from ...plays.library import load, names
+from ...protocol.features import default_elr
 from ...rows.run_titles import titles
 from ...runs import Run
 from ...runs import run as run_of
@@ -179,11 +180,22 @@ def snippets_of(each: KeyPicture) -> Iterator[str]:
 
 def _shell(run: Run) -> str:
     """The rules of a run as options: its label has ``-GUARD`` for what is off, ``+`` for on."""
-    label = run.stage.features.label()
-    return "--kafka " + label.replace(" -", " --off ").replace(" +", " --on ")
+    release, level, switches = _rules(run)
+    named = "".join({"-": " --off ", "+": " --on "}[word[0]] + word[1:] for word in switches)
+    return f"--kafka {release}" + f" --elr {level}" * (level is not None) + named
 
 
 def _python(run: Run) -> str:
-    release, *switches = run.stage.features.label().split()
+    release, level, switches = _rules(run)
     off, on = (tuple(word[1:] for word in switches if word[0] == sign) for sign in "-+")
-    return f"kafka={release!r}" + f", off={off!r}" * bool(off) + f", on={on!r}" * bool(on)
+    eligible = f", elr={level}" * (level is not None)
+    return f"kafka={release!r}{eligible}" + f", off={off!r}" * bool(off) + f", on={on!r}" * bool(on)
+
+
+def _rules(run: Run) -> tuple[str, int | None, list[str]]:
+    """Release, level of eligible leader replicas where a new cluster has another, and switches."""
+    features = run.stage.features
+    release, *words = features.label().split()
+    level = int(features.has_elr)
+    switches = [word for word in words if word[0] in "-+"]
+    return release, None if level == default_elr(features) else level, switches

@@ -2,8 +2,9 @@
 
 `word_layout.RULES` are compiled. For every other guard of KRaft this file gives the reason why it
 makes no difference to the compiled search. A guard without a reason ends in NotCompiledError where
-it is on. A guard that is off everywhere changes nothing: no action of the level switches guards.
-Guards of other modes are never on in a cluster of KRaft's, and the level begins with no other.
+it is on, as those of eligible leader replicas (KIP-966) do. A guard that is off everywhere changes
+nothing: no action of the level switches guards. Guards of other modes are never on in a cluster of
+KRaft's, and the level begins with no other.
 """
 
 from ...engine.cluster import Cluster
@@ -59,6 +60,9 @@ WITHOUT_EFFECT: dict[str, str] = {
 def check_guards(start: Cluster) -> None:
     """Raises NotCompiledError that names the guards that are on and of which nothing is known."""
     features = start.features
+    if features.has_elr:
+        without = "elr=0 (on the command line --elr 0) asks about a cluster without them"
+        raise NotCompiledError(f"it knows no eligible leader replicas (KIP-966); {without}")
     active = features.active(CONTROLLER).union(*(features.active(b.id) for b in start.brokers))
     unknown = sorted(active - at.RULES.keys() - WITHOUT_EFFECT.keys())
     if unknown:

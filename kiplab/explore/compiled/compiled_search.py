@@ -36,9 +36,10 @@ class CompiledModel:
     def __init__(self, level: Level, cluster: Cluster, bounds: Mapping[str, int]) -> None:
         if level.name != "partition":
             raise NotCompiledError("it knows the level partition alone")
+        level = level.within(bounds)
         kinds = tuple(kind.name for kind in level.kinds)
         if (kinds, tuple(bounds)) != (at.KIND_NAMES, at.BOUND_NAMES):
-            raise NotCompiledError("its actions and bounds are not those that the level has now")
+            raise NotCompiledError("its actions and bounds are not those that are asked for")
         self.level, self.start = level, level.admit(cluster)
         self.coverage = terms.Coverage()
         self.encoding, self.budgets = Encoding(self.start, bounds), tuple(bounds.values())

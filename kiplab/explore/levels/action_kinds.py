@@ -195,6 +195,24 @@ def _produce(cluster: Cluster, action: Action) -> Moves:
     return tuple(moves.Produce(partition, action.node, 1) for partition in led)[:1]
 
 
+def _may_stop(cluster: Cluster, node: Broker) -> bool:
+    """Whether the controller lets a broker go without waiting for others.
+
+    A leader waits until every other active broker has the metadata with its successor.
+    """
+    active = [s.broker for s in sessions(cluster) if not s.fenced]
+    if node.process is None or node.id not in active:
+        return False
+    return active == [node.id] or truth(cluster).partitions[0].leader != node.id
+
+
+def _last_heartbeats(cluster: Cluster, action: Action) -> Moves:
+    """One that says the wish, and of a leader another one, which is answered."""
+    node = broker(cluster, action.node)
+    runs_still = node is not None and node.process is not None
+    return (moves.Fire(action.node, moves.Timer.HEARTBEAT),) if runs_still else ()
+
+
 def _registered(cluster: Cluster, action: Action) -> bool:
     """Whether the controller took the process in."""
     node = broker(cluster, action.node)
@@ -276,6 +294,8 @@ SHUT_DOWN = Kind(
     lambda _, node: node.process is not None and node.process.lifecycle is Lifecycle.RUNNING,
     costs="shutdowns",
 )
+KILL = Kind("kill", on(moves.Crash), runs, costs="kills")
+STOP = Kind("stop", on(moves.ShutDown), _may_stop, costs="stops", again=_last_heartbeats)
 ASK_TO_SHUT_DOWN = Kind("shutdown", on(moves.ShutDown), runs, costs="shutdowns")
 LAG = Kind("lag", _fire(moves.Timer.LAG_CHECK), leads, costs="lags")
 RETRY = Kind("retry", _fire(moves.Timer.RETRY), _has_unsent)

@@ -79,6 +79,8 @@ PARTITION = table.Level(
         actions.START_WITH_IMAGE,
         actions.FENCE,
         actions.UNFENCE,
+        actions.KILL,
+        actions.STOP,
     ),
     brokers=actions.with_replicas,
     holds=("alter-partition", "metadata"),
@@ -86,6 +88,8 @@ PARTITION = table.Level(
         table.Bound("writes", 1, "record written", "records written", 10, 5),
         table.Bound("crashes", 1, "crash that loses a disk", "crashes that lose a disk", 100, 24),
         table.Bound("fences", 0, *table.SPURIOUS, 90, 28),
+        table.Bound("kills", 0, *table.KEEPS_DISK, 90, 20, optional=True),
+        table.Bound("stops", 0, "orderly stop", "orderly stops", 90, 20, optional=True),
     ),
     smallest=10,
     normal=normal_partition.normal,
@@ -111,6 +115,11 @@ fence (fences, if the broker runs; the session of one that is gone ends for noth
     ExpireSession of whoever has a session.
 unfence
     FinishRecovery if it is due, then a heartbeat and its answer, of whoever runs and is fenced.
+kill (kills)
+    Crash(NOTHING) of whoever runs: the process is gone, and its log stays.
+stop (stops)
+    ShutDown of whoever is unfenced, its heartbeats and their answers: a controlled shutdown that
+    the controller grants at once. That of a leader is, if nobody else is unfenced.
 
 A start that the controller refuses, because the old session still lasts, leaves a process that
 only waits, as good as down: it is left out. normal_partition.py says what a state is.
@@ -186,7 +195,7 @@ RECOVERY = table.Level(
         *PARTITION.kinds[:4],
         actions.CRASH,
         actions.WIPE,
-        *PARTITION.kinds[5:],
+        *PARTITION.kinds[5:8],
         actions.ELECT_UNCLEANLY,
         actions.FINISH,
         actions.READ,
@@ -196,7 +205,7 @@ RECOVERY = table.Level(
     bounds=(
         table.Bound("writes", 1, "record written", "records written", 6, 5),
         table.Bound("elections", 2, "unclean election", "unclean elections", 3, 2),
-        table.Bound("crashes", 0, "crash that loses nothing", "crashes that lose nothing", 70, 20),
+        table.Bound("crashes", 0, *table.KEEPS_DISK, 70, 20),
         table.Bound("wipes", 0, "crash that loses a disk", "crashes that lose a disk", 70, 20),
         table.Bound("fences", 1, *table.SPURIOUS, 70, 20),
     ),

@@ -30,6 +30,9 @@ SPURIOUS = (
 """What counts as a fence: the session of a broker that is gone ends for nothing."""
 
 
+KEEPS_DISK = "crash that loses nothing", "crashes that lose nothing"
+
+
 class Action(msgspec.Struct, frozen=True, cache_hash=True):
     """An action, and the broker that it is done to.
 
@@ -49,7 +52,8 @@ class Bound(msgspec.Struct, frozen=True):
     """The limit of an action: the default, and the counted thing, in words (one, many).
 
     `first` and `further` are how many times more states the first of it makes, and every further
-    one, as measured on three brokers (search/size_prediction.py).
+    one, as measured on three brokers (search/size_prediction.py). One that is `optional` is part of
+    a question only where it is asked for.
     """
 
     name: str
@@ -58,6 +62,7 @@ class Bound(msgspec.Struct, frozen=True):
     many: str
     first: float
     further: float
+    optional: bool = False
 
 
 class Kind(msgspec.Struct, frozen=True):
@@ -124,7 +129,10 @@ class Level(msgspec.Struct, frozen=True, kw_only=True):
         return next(k for k in self.kinds if k.name == name)
 
     def with_defaults(self, bounds: Mapping[str, int]) -> dict[str, int]:
-        """Every bound of the level. Raises ExploreError for one that it lacks, or an odd value."""
+        """Every bound of the level, but optional ones that are not asked for.
+
+        Raises ExploreError for one that it lacks, or an odd value.
+        """
         defaults = {b.name: b.default for b in self.bounds}
         for name, value in bounds.items():
             if name not in defaults:
@@ -134,12 +142,20 @@ class Level(msgspec.Struct, frozen=True, kw_only=True):
                 )
             if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= BOUND_MAX:
                 raise ExploreError(f"bound {name} is {quoted(value)}; expected 0 to {BOUND_MAX}")
-        return {name: bounds.get(name, default) for name, default in defaults.items()}
+        asked = {name: bounds.get(name, default) for name, default in defaults.items()}
+        return {b.name: asked[b.name] for b in self.bounds if asked[b.name] or not b.optional}
+
+    def within(self, bounds: Mapping[str, int]) -> "Level":
+        """The level without the actions that use up what is no bound of the question."""
+        kinds = tuple(k for k in self.kinds if k.costs is None or k.costs in bounds)
+        return self if kinds == self.kinds else msgspec.structs.replace(self, kinds=kinds)
 
     def in_words(self, bounds: Mapping[str, int]) -> str:
         """``"1 record written, 2 crashes that lose a disk"``, and what may not happen at all."""
         parts = [
-            f"{bounds[b.name]} {b.one if bounds[b.name] == 1 else b.many}" for b in self.bounds
+            f"{bounds[b.name]} {b.one if bounds[b.name] == 1 else b.many}"
+            for b in self.bounds
+            if b.name in bounds
         ]
         return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
 

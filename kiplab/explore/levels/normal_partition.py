@@ -10,21 +10,24 @@ Incarnation
     epoch. At most 1 + C incarnations. Registration, process and fetches of a running broker are of
     its last incarnation, because a start is an action only if the controller registers it.
 Budgets
-    writes, crashes and fences left.
+    writes, crashes and fences left; kills and stops, where they are asked for.
 Controller
     per broker: fenced (bool). The partition: leader (-1 or a broker), leader_epoch,
-    partition_epoch (as in the play, and counting on), isr (set).
+    partition_epoch (as in the play, and counting on), isr (set). With kills or stops also, per
+    broker: whether it was heard of since its session ended, and whether it shuts down; with
+    eligible leader replicas, of the partition: elr, last_known and recovery.
 Broker
-    (A new process begins with an empty disk and a high watermark of 0; in its first incarnation it
-    has the checkpoint of the play.)
-    incarnation; up (bool); log: the entries (leader epoch, start offset) and the end. An up broker
-    also: Follower
+    (A new process begins with an empty disk and a high watermark of 0, unless the one before was
+    killed or stopped; in its first incarnation it has the checkpoint of the play.)
+    incarnation; up (bool); log: the entries (leader epoch, start offset) and the end; clean_epoch
+    of one that stopped, with eligible leader replicas. An up broker also: Follower
         leader, leader_epoch (the one that it follows), high_watermark.
     Leader (it believes that it leads `leader_epoch`)
-        leader_epoch, partition_epoch, high_watermark, start_offset, isr (the committed one), and
-        sent: the AlterPartition whose ISR is pending, or none. Mostly it is the one in flight. But
-        after a refusal other than INELIGIBLE_REPLICA it stays until metadata replaces it, though
-        nothing is in flight; and a request that newer metadata replaced flies on and is not sent.
+        leader_epoch, partition_epoch, high_watermark, start_offset, isr (the committed one), its
+        recovery state (RECOVERED but for a last known leader), and sent: the AlterPartition whose
+        ISR is pending, or none. Mostly it is the one in flight. But after a refusal other than
+        INELIGIBLE_REPLICA it stays until metadata replaces it, though nothing is in flight; and a
+        request that newer metadata replaced flies on and is not sent.
         remotes: per other broker: end (-1: never fetched in this leader epoch) and incarnation (of
         the last fetch; 0: none). Fetch 15 puts that incarnation on the wire, older fetches put -1.
         view: per other broker the (incarnation, fenced) that its metadata shows, and the partition
@@ -39,7 +42,8 @@ Messages in flight
     view or its metadata's partition epoch is.
 Observer
     committed (a log), isr_lives (per member of the ISR the incarnation in which it caught up),
-    damaged (set), excused (bool).
+    damaged (set), excused (bool). With eligible leader replicas nobody is damaged, and after an
+    unclean election (of a last known leader) everything is excused.
 """
 
 from collections.abc import Iterable, Mapping
@@ -202,7 +206,10 @@ def of_broker(node: Broker, incarnations: Incarnations) -> Broker:
     """A broker, caught up with the metadata: what is under way to it can be told from the parts."""
     kept = node.durable.replicas
     durable = broker_state.Durable(
-        tuple(broker_state.DurableReplica(r.partition, _flushed(r.log), r.checkpoint) for r in kept)
+        tuple(
+            broker_state.DurableReplica(r.partition, _flushed(r.log), r.checkpoint) for r in kept
+        ),
+        _incarnation(incarnations, node.id, node.durable.clean_epoch),
     )
     process = node.process
     if process is None:
@@ -271,6 +278,7 @@ def _registration(registration: Registration, incarnations: Incarnations) -> Reg
         epoch,
         ids.Incarnation(epoch),
         registration.fenced,
+        registration.in_controlled_shutdown,
         record_offset=ids.MetadataOffset(epoch),
     )
 
@@ -279,9 +287,11 @@ def _replica(replica: Replica, incarnations: Incarnations) -> Replica:
     leading = replica.leading
     if leading is None:
         return replace(replica, partition_epoch=ids.PartitionEpoch(-1))
-    sent = leading.isr_state.sent
+    sent, recovery = leading.isr_state.sent, leading.isr_state.recovery
     state = broker_state.IsrState(
-        tuple(sorted(leading.isr_state.isr)), None if sent is None else _item(sent, incarnations)
+        tuple(sorted(leading.isr_state.isr)),
+        None if sent is None else _item(sent, incarnations),
+        recovery,
     )
     remotes = tuple(_remote(r, incarnations) for r in leading.remotes)
     return replace(replica, leading=broker_state.Leading(leading.start_offset, state, remotes))

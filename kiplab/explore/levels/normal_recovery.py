@@ -27,7 +27,7 @@ from ...protocol.kraft.replay import image
 from ...protocol.log import EMPTY
 from ...protocol.messages import MetadataUpdate
 from ...protocol.registrations import PartitionRegistration
-from ...protocol.replica.broker_state import Broker, Replica, Volatile
+from ...protocol.replica.broker_state import Broker, Volatile
 from . import normal_partition as forms
 from .normal_partition import Incarnations
 
@@ -74,13 +74,8 @@ def _broker(node: Broker, incarnations: Incarnations) -> Broker:
     process, broker = node.process, forms.of_broker(node, incarnations)
     if process is None or process.image is None or broker.process is None:
         return broker
-    played = zip(broker.process.replicas, process.replicas, strict=True)
-    running = replace(
-        broker.process,
-        image=_image(process.image, node.id, process, incarnations),
-        replicas=tuple(_recovering_as(new, old) for new, old in played),
-    )
-    return replace(broker, process=running)
+    image = _image(process.image, node.id, process, incarnations)
+    return replace(broker, process=replace(broker.process, image=image))
 
 
 def _image(
@@ -103,13 +98,6 @@ def _image(
     )
     registrations = update.registrations if leads else ()
     return replace(update, registrations=registrations, partitions=tuple(states))
-
-
-def _recovering_as(normal: Replica, replica: Replica) -> Replica:
-    if normal.leading is None or replica.leading is None:
-        return normal
-    state = replace(normal.leading.isr_state, recovery=replica.leading.isr_state.recovery)
-    return replace(normal, leading=replace(normal.leading, isr_state=state))
 
 
 # --- metadata under way ---------------------------------------------------------------------------

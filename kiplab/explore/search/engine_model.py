@@ -14,7 +14,7 @@ class EngineModel:
     """States are (normal form, what is left of every bound)."""
 
     def __init__(self, level: Level, cluster: Cluster, bounds: dict[str, int]) -> None:
-        self.level, self.start = level, level.admit(cluster)
+        self.level, self.start = level.within(bounds), level.admit(cluster)
         self.names = tuple(bounds)
         self.budgets: Budgets = tuple(bounds.values())
         self.coverage = Coverage()

@@ -28,6 +28,7 @@ def explore(
     kafka: str | None = None,
     on: str | tuple[str, ...] = (),
     off: str | tuple[str, ...] = (),
+    elr: int | None = None,
     level: str = "partition",
     property: str | tuple[str, ...] | None = None,
     engine: str = AUTO,
@@ -41,8 +42,8 @@ def explore(
 ) -> Explored:
     """Could it still go wrong? Everything that can happen, from the situation a play begins with.
 
-    `play`, `kafka`, `off` and `on` are as in `kiplab.run`; of the play only the header counts.
-    `bounds` are those of the level: `writes=1, crashes=1, fences=0` by default at level
+    `play`, `kafka`, `off`, `on` and `elr` are as in `kiplab.run`; of the play only the header
+    counts. `bounds` are those of the level: `writes=1, crashes=1, fences=0` by default at level
     "partition". Everything else is as in `explore_play`, but that nobody is left in the dark: a
     search that will be long is announced (by `say`, else on stderr or below the notebook's cell), a
     notebook shows a line of progress unless `progress` is given, and an interrupt (Ctrl-C, the
@@ -52,7 +53,7 @@ def explore(
     Raises PlayError, UnknownFeatureError, ExploreError or MissingExtraError, all readable.
     """
     question = question_about(
-        *situation(play, kafka, on, off),
+        *situation(play, kafka, on, off, elr),
         level=level,
         property=property,
         bounds=bounds,
@@ -120,7 +121,7 @@ def explore_play(
         if outcome.path and outcome.violated is not None
         else None,
         seconds=took,
-        vacuity=vacuity_of(outcome, searcher.model.coverage, level, start),
+        vacuity=vacuity_of(outcome, searcher.model.coverage, level.within(within), start),
         predicted=predicted,
         engine=searcher.name,
     )

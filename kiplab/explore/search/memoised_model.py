@@ -35,6 +35,7 @@ class MemoisedModel:
         bounds: dict[str, int],
         memory: SharedMemory | None = None,
     ) -> None:
+        level = level.within(bounds)
         self.level, self.start, self.bounds = level, level.admit(cluster), tuple(bounds.values())
         self.names = tuple(bounds)
         self.memory = SharedMemory() if memory is None else memory

@@ -69,7 +69,7 @@ class NumberedParts:
     """
 
     def __init__(self, start: Cluster) -> None:
-        self.ids = [b.id for b in start.brokers]
+        self.ids, self.has_elr = [b.id for b in start.brokers], start.features.has_elr
         self.places = {id: FIRST_BROKER + n for n, id in enumerate(self.ids)}
         self.controllers, self.observers, self.budgets = Numbers(), Numbers(), Numbers()
         self.messages, self.flights, self.brokers = Numbers(), Numbers(), Numbers()
@@ -102,7 +102,7 @@ class NumberedParts:
         """The numbers of a broker in normal form, caught up with the metadata, and of its image."""
         number = self.brokers[forms.without_image(node)]
         if number == len(self.view_of):
-            self.view_of.append(self.views[view_of(node)])
+            self.view_of.append(self.views[view_of(node, has_elr=self.has_elr)])
             self.incarnation_of.append(self.incarnations[node.incarnation, node.up])
         return number, NO_IMAGE if node.process is None else self.images[node.process.image]
 

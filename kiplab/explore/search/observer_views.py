@@ -41,16 +41,27 @@ def _shows(name: str, *fields: str) -> Callable[..., View]:
 # Of what an action leaves alone; and of what a move changes, before and after it.
 BrokerView = _shows("BrokerView", "id", "durable", "process")
 ProcessView = _shows("ProcessView", "epoch")
+LeadingProcessView = _shows("LeadingProcessView", "epoch", "replicas")
+"""Where unclean elections may be held: of a process that leads, the replica that does."""
+LeadingReplicaView = _shows("LeadingReplicaView", "partition", "leader_epoch", "leading")
 ChangingBrokerView = _shows("ChangingBrokerView", "id", "incarnation", "durable", "process")
 ChangingProcessView = _shows("ChangingProcessView", "epoch", "replicas")
 ReplicaView = _shows("ReplicaView", "partition", "leader_epoch", "high_watermark", "leading")
 """A process's role for a partition; `leading` is True or None."""
 
 
-def view_of(node: Broker) -> View:
-    """The observer's view of `node` while an action leaves it alone."""
-    process = node.process
-    view = None if process is None else ProcessView(process.epoch)
+def view_of(node: Broker, *, has_elr: bool) -> View:
+    """The observer's view of `node` while an action leaves it alone.
+
+    With eligible leader replicas a last known leader may be elected, uncleanly.
+    """
+    process, view = node.process, None
+    if process is not None and has_elr:
+        leading = (r for r in process.replicas if r.leading is not None)
+        roles = tuple(LeadingReplicaView(r.partition, r.leader_epoch, True) for r in leading)
+        view = LeadingProcessView(process.epoch, roles)
+    elif process is not None:
+        view = ProcessView(process.epoch)
     return BrokerView(node.id, node.durable, view)
 
 

@@ -75,7 +75,7 @@ class TracedFeatures(Features, frozen=True):
 def traced(features: Features) -> TracedFeatures:
     """The same features, with nothing asked of them yet."""
     common = features.release, features.metadata_version, features.nodes
-    return TracedFeatures(*common, own=features, questions={})
+    return TracedFeatures(*common, elr=features.elr, own=features, questions={})
 
 
 class TracedGuards:

@@ -104,7 +104,8 @@ def predict(
     states = _counted(model(small), pace)
     if states is None:
         return replace(_carried_on(level, small, level.smallest, bounds, pace), exact=False)
-    for bound in sorted(level.bounds, key=lambda b: (b.further, b.name)):
+    asked = [b for b in level.bounds if b.name in bounds]
+    for bound in sorted(asked, key=lambda b: (b.further, b.name)):
         while small[bound.name] < bounds[bound.name]:
             further = {**small, bound.name: small[bound.name] + 1}
             more_states = _counted(model(further), pace)
@@ -136,7 +137,7 @@ def _carried_on(
 ) -> SizePrediction:
     states = float(counted_states)
     for bound in level.bounds:
-        for done in range(small[bound.name], bounds[bound.name]):
+        for done in range(small.get(bound.name, 0), bounds.get(bound.name, 0)):
             states *= bound.further if done else bound.first
     return SizePrediction(round(states), dict(small) == dict(bounds), pace)
 

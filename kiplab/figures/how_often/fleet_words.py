@@ -9,6 +9,8 @@ import msgspec
 from ...rows.sentences import html_table
 
 NO_KIPS = "none"
+_OF_TODAY = {"elr": "Kafka 4.3 with ELR", "no-elr": "Kafka 4.3 without ELR"}
+"""Sets that are named after no KIP (ELR: eligible leader replicas, KIP-966)."""
 _SameKey = TypeVar("_SameKey", bound=Hashable)
 _METRICS = {
     "stale_join": "A stale replica joins the ISR",
@@ -21,6 +23,7 @@ _METRICS = {
     "offline": "A partition goes offline",
     "all_replicas_gone": "All replicas are gone, one by one",
     "offline_us": "Time offline",
+    "all_gone_us": "Time offline, all replicas gone one by one",
     "under_min_us": "Time below min.insync.replicas",
     "recovery_us": "Time in recovery",
 }
@@ -32,8 +35,9 @@ def metric_words(metric: str) -> str:
 
 
 def set_words(features: str) -> str:
-    """``KIP-841+903``; ``no KIP`` for none."""
-    return "no KIP" if features == NO_KIPS else f"KIP-{features}"
+    """``KIP-841+903``; ``no KIP`` for none; ``Kafka 4.3 with ELR``."""
+    kips = "no KIP" if features == NO_KIPS else f"KIP-{features}"
+    return _OF_TODAY.get(features, kips)
 
 
 def sets_words(several: list[str]) -> str:
@@ -43,7 +47,8 @@ def sets_words(several: list[str]) -> str:
     for other in others:
         kips = other.split("+")
         more = "+".join(kip for kip in kips if kip not in had)
-        also.append(f"with {more}" if had < {*kips} else set_words(other))
+        is_more = had < {*kips} and not {first, other} & {*_OF_TODAY}
+        also.append(f"with {more}" if is_more else set_words(other))
     return set_words(first) + (f" (also {', '.join(also)})" if also else "")
 
 

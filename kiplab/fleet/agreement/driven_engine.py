@@ -20,7 +20,7 @@ from ...plays.header import setup_of
 from ...plays.play import Play, split
 from ...protocol import messages
 from ...protocol.features import Features
-from ...protocol.ids import NO_LEADER, BrokerId
+from ...protocol.ids import NO_LEADER, BrokerEpoch, BrokerId
 from ...protocol.replica.broker_state import Broker, Timers, Volatile, log_of, replica_of
 from .kernel_run import FIRST_LEADER_EPOCH, FIRST_PARTITION_EPOCH
 from .outside_events import OutsideSchedule
@@ -102,6 +102,13 @@ class DrivenEngine:
             self.cluster = with_state(self.cluster, BrokerId(b), node)
         self.do(moves.Fire(BrokerId(b), timer))
         self.flow()
+
+    def note_order(self, b: int, epoch: BrokerEpoch) -> None:
+        """A process that ended had stopped in order, let go or not: LogManager.shutdown (4.3.1)."""
+        if self.cluster.features.has_elr:
+            durable = replace(self.node(b).durable, clean_epoch=epoch)
+            node = replace(self.node(b), durable=durable)
+            self.cluster = with_state(self.cluster, BrokerId(b), node)
 
     def fire_if_up(self, b: int, timer: moves.Timer) -> None:
         """The round of a process, if there is one."""

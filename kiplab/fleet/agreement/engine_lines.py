@@ -76,4 +76,6 @@ def traced_state(state: PartitionRegistration) -> TracedState:
         partition_epoch=int(state.partition_epoch),
         isr=tuple(int(member) for member in state.isr),
         recovering=state.recovery is LeaderRecoveryState.RECOVERING,
+        elr=tuple(int(member) for member in state.elr),
+        last_known=next((int(leader) for leader in state.last_known), NOBODY),
     )

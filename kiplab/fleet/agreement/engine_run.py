@@ -297,8 +297,10 @@ class EngineRun:
         if is_up and not fresh and self.engine.now >= self.gives_up[b]:
             self.engine.fire(b, moves.Timer.FLUSH)
             self.engine.fire(b, moves.Timer.CHECKPOINT)
+            epoch = self.engine.process(b).epoch
             self.engine.do(moves.Crash(BrokerId(b)))
             self._ended(b)
+            self.engine.note_order(b, epoch)
 
     def _start(self, b: int) -> None:
         if self.engine.node(b).process is None:

@@ -89,14 +89,26 @@ def _lines(trace: list[int]) -> Iterator[TraceLine]:
         ]
         ms = at // 1000
         if what == set_words.TOLD_STATE:
-            isr = tuple(m + 1 for m in members_of(d >> 1))
-            yield TraceLine(ms, "partition", partition=TracedState(a + 1, b, c, isr, bool(d & 1)))
+            yield TraceLine(ms, "partition", partition=_state(a + 1, b, c, d))
         elif what == set_words.TOLD_REFUSED:
             yield TraceLine(ms, "refused", b + 1, MIRRORED[a.bit_length() - 1])
         elif what == set_words.TOLD_LOST:
             yield TraceLine(ms, "lost", a + 1, cause=METRIC_NAMES[b - set_words.COUNTS])
         else:
             yield TraceLine(ms, "stale join", a + 1)
+
+
+def _state(leader: int, leader_epoch: int, partition_epoch: int, more: int) -> TracedState:
+    """`more` is recovery, ISR, ELR and last known leader behind one another."""
+    isr = more >> 1 & (1 << 3 * set_words.BROKERS) - 1
+    elr = more >> 1 + 3 * set_words.BROKERS
+    return TracedState(
+        *(leader, leader_epoch, partition_epoch),
+        isr=tuple(m + 1 for m in members_of(isr)),
+        recovering=bool(more & 1),
+        elr=tuple(b + 1 for b in range(set_words.BROKERS) if elr >> b & 1),
+        last_known=elr >> set_words.BROKERS,
+    )
 
 
 def _listed(numbers: Any) -> list[int]:

@@ -6,13 +6,15 @@ NOBODY = 0
 
 
 class TracedState(msgspec.Struct, frozen=True):
-    """A state of the partition at the controller; leader 0 means no leader."""
+    """A state of the partition at the controller; leader 0 means no leader, last_known 0 none."""
 
     leader: int
     leader_epoch: int
     partition_epoch: int
     isr: tuple[int, ...]
     recovering: bool = False
+    elr: tuple[int, ...] = ()
+    last_known: int = NOBODY
 
 
 class TraceLine(msgspec.Struct, frozen=True):

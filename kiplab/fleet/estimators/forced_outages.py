@@ -5,6 +5,10 @@ A sample begins with one replica that leaves the ISR of all, planned or by a cra
 others crashes somewhere in the time that all before it are away together. When the last one goes
 the partition is offline, and its records are gone if that one lost them.
 
+With eligible leader replicas (KIP-966) those are waited for that left an ISR which was smaller than
+min.insync.replicas by then. Who stopped in order leads, and has everything. Otherwise all of them
+have crashed: once they have registered, and so are struck off, the last one leads, uncleanly.
+
 Dropped: paths that need one more crash, of the order of crash rate times outage (1e-4 of the
 estimate at base rates); cuts, shocks and failovers of controllers.
 """
@@ -14,6 +18,7 @@ from typing import Any
 
 import msgspec
 
+from ..parameters.meaningful_sets import ELR, STRICT
 from ..parameters.parameter_table import Parameters
 from ..parameters.years import SECONDS_PER_YEAR
 from ..statistics.block_means import Weights
@@ -23,6 +28,9 @@ from . import closed_forms, forced_windows, window_draws
 ALL_GONE = "all_replicas_gone"
 """The partition is offline then; it also is for other reasons, which a metric of its own counts."""
 OUTAGE_METRICS = (ALL_GONE, forced_windows.LAST_REPLICA_LOSS)
+UNCLEAN_LOSS, ALL_GONE_US = forced_windows.UNCLEAN_LOSS, "all_gone_us"
+ELR_METRICS = (UNCLEAN_LOSS, ALL_GONE_US)
+"""What else there is to say of an outage where replicas are waited for."""
 _REPLICA_BITS = 48
 """Blocks have smaller numbers: each replica has uniform numbers of its own."""
 
@@ -36,6 +44,7 @@ class _Replica(msgspec.Struct, frozen=True):
 
 def outage_rates(
     parameters: Parameters,
+    kips: frozenset[str] = frozenset(),
     *,
     seed: int,
     blocks: int = forced_windows.BLOCKS,
@@ -44,10 +53,10 @@ def outage_rates(
 ) -> dict[str, FoundRate]:
     """How often all replicas of a partition are gone, and its records by that, per year.
 
-    KIPs have no say in it. Raises ValueError for a single replica, for planned restarts that don't
-    wait, for fewer than 30 blocks, MissingExtraError without numpy and scipy.
+    `kips` are as for `outage_block`. Raises ValueError for a single replica, for planned restarts
+    that don't wait, for fewer than 30 blocks, MissingExtraError without numpy and scipy.
     """
-    block_of = partial(outage_block, parameters, seed=seed, samples=samples, draw=draw)
+    block_of = partial(outage_block, parameters, kips, seed=seed, samples=samples, draw=draw)
     return forced_windows.rates_of_blocks(
         block_of, blocks, forced_windows.forced_exposure(parameters, samples)
     )
@@ -55,6 +64,7 @@ def outage_rates(
 
 def outage_block(
     parameters: Parameters,
+    kips: frozenset[str] = frozenset(),
     *,
     seed: int,
     block: int,
@@ -63,8 +73,9 @@ def outage_block(
 ) -> dict[str, Weights]:
     """The weights of one block, by metric; a function of its arguments alone.
 
-    Raises ValueError for a single replica and for planned restarts that don't wait,
-    MissingExtraError without numpy and scipy.
+    Of the KIPs only those of KIP-966 have a say: the high watermark that waits for
+    min.insync.replicas, and eligible leader replicas. Raises ValueError for a single replica and
+    for planned restarts that don't wait, MissingExtraError without numpy and scipy.
     """
     if parameters.replication_factor < 2 or not parameters.bounces_wait:
         problem = (
@@ -80,14 +91,18 @@ def outage_block(
         own = block + (replica << _REPLICA_BITS)
         u = window_draws.uniforms(seed, own, samples, window_draws.COLUMNS)
         replicas.append(_Replica(draw(parameters, u, 0.0), u))
-    weights = dict.fromkeys(OUTAGE_METRICS, 0 * replicas[0].u[:, 0])
+    lost = UNCLEAN_LOSS if ELR in kips else forced_windows.LAST_REPLICA_LOSS
+    weights = dict.fromkeys((ALL_GONE, lost, ALL_GONE_US), 0 * replicas[0].u[:, 0])
     for share, planned in _first_kinds(parameters):
         weight, began = _one_after_another(parameters, replicas, planned)
-        fatal = _fatal_share(parameters, replicas, began, planned)
+        fatal = _fatal_share(parameters, replicas, began, planned, strict=STRICT in kips)
+        alone_s = _leaderless_s(replicas[-1].draws)
+        if ELR in kips:
+            whole, alone_s = _waited_for(parameters, replicas, began, planned)
+            fatal = 0.0 if whole else fatal
         weights[ALL_GONE] = weights[ALL_GONE] + share * weight
-        weights[forced_windows.LAST_REPLICA_LOSS] = (
-            weights[forced_windows.LAST_REPLICA_LOSS] + share * weight * fatal
-        )
+        weights[lost] = weights[lost] + share * weight * fatal
+        weights[ALL_GONE_US] = weights[ALL_GONE_US] + share * weight * alone_s * 1e6
     return {metric: forced_windows.weights_of(each) for metric, each in weights.items()}
 
 
@@ -127,7 +142,34 @@ def _lasts(p: Parameters, replica: _Replica, planned: bool) -> Any:
     return gone + maximum(draws.ready, draws.level) - answer_s * quiet
 
 
-def _fatal_share(p: Parameters, replicas: list[_Replica], began: list[Any], planned: bool) -> Any:
+def _leaderless_s(last: window_draws.WindowDraws) -> Any:
+    """From the fence of the last one until it may lead again."""
+    return last.registered + last.ready - last.notice
+
+
+def _waited_for(
+    p: Parameters, replicas: list[_Replica], began: list[Any], planned: bool
+) -> tuple[bool, Any]:
+    """Whether one of the eligible leader replicas stopped in order and so leads with everything;
+    and how long nobody leads.
+    """
+    from numpy import maximum
+
+    eligible = [*zip(replicas, began, strict=True)][-min(p.min_insync_replicas, len(replicas)) :]
+    fenced = began[-1] + replicas[-1].draws.notice
+    first, stopped = eligible[0][0].draws, began[0]
+    if planned and len(eligible) == len(replicas):
+        # The session of who stopped lasts on, and no new process is registered meanwhile.
+        return True, maximum(stopped + maximum(first.clean, p.session_s) + first.ready - fenced, 0)
+    until = fenced + _leaderless_s(replicas[-1].draws)
+    for replica, gone in eligible[:-1]:
+        until = maximum(until, gone + replica.draws.registered)
+    return False, until - fenced
+
+
+def _fatal_share(
+    p: Parameters, replicas: list[_Replica], began: list[Any], planned: bool, *, strict: bool
+) -> Any:
     """That the last one's crash takes committed records: its disk, or a long enough tail."""
     from numpy import clip, where
 
@@ -143,6 +185,9 @@ def _fatal_share(p: Parameters, replicas: list[_Replica], began: list[Any], plan
     leader = 1 / (len(replicas) - at)
     later = clip(1 - (since - noticed) / tail, 0, 1)
     after = 1.0 if least == 1 else leader * before + (1 - leader) * later
+    if strict and least > 1:
+        # KIP-966: an ISR that is too small commits nothing.
+        after = before
     fresh = where(since < noticed, before, after)
     return closed_forms.replaced_share(p) + closed_forms.tail_lost_share(p) * fresh
 
@@ -154,7 +199,7 @@ def left_out(p: Parameters, metric: str) -> float:
     if metric == forced_windows.STALE_JOIN:
         # No leader is stopped while a replica is out.
         return closed_forms.alone_share(p) + closed_forms.met_by_another(p, closed_forms.race_s(p))
-    if metric in OUTAGE_METRICS and p.replication_factor > 2:
+    if metric in (*OUTAGE_METRICS, *ELR_METRICS) and p.replication_factor > 2:
         # Each of them is away for so long, and every time another may go once more.
         return p.replication_factor * closed_forms.met_by_another(p, closed_forms.away_s(p))
     return closed_forms.met_by_another(p, closed_forms.race_s(p))

@@ -28,7 +28,7 @@ from . import window_draws
 from .closed_forms import alone_share, expansions, lost_share, tail_lost_share
 
 STALE_JOIN, STALE_JOIN_AFTER_CRASH = "stale_join", "stale_join_after_crash"
-RACE_LOSS, LAST_REPLICA_LOSS = "race_loss", "last_replica_loss"
+RACE_LOSS, LAST_REPLICA_LOSS, UNCLEAN_LOSS = "race_loss", "last_replica_loss", "unclean_loss"
 METRICS = (STALE_JOIN, STALE_JOIN_AFTER_CRASH, RACE_LOSS, LAST_REPLICA_LOSS)
 BLOCKS, SAMPLES = 40, 250
 """By default: so many blocks of so many samples."""
@@ -114,7 +114,9 @@ def forced_block(
         weights[STALE_JOIN_AFTER_CRASH] = weights[STALE_JOIN_AFTER_CRASH] + window.weight
         weights[RACE_LOSS] = weights[RACE_LOSS] + _race(parameters, draws, window)
     weights[STALE_JOIN] = weights[STALE_JOIN_AFTER_CRASH] + _of_stops(parameters, kips, plain)
-    weights[LAST_REPLICA_LOSS] = _alone(parameters, plain, u)
+    # With KIP-966 the last replica is struck off, and leads all the same, uncleanly.
+    last = UNCLEAN_LOSS if "elr" in kips else LAST_REPLICA_LOSS
+    weights[last] = _alone(parameters, plain, u)
     return {metric: weights_of(each) for metric, each in weights.items()}
 
 

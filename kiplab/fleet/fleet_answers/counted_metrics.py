@@ -12,7 +12,7 @@ from importlib.resources import files
 
 import msgspec
 
-from ..parameters.meaningful_sets import NONE_OF_THEM
+from ..parameters.meaningful_sets import kips_of
 from ..parameters.scenario import Scenario
 from ..pipeline.study_plan import FORCED
 from ..statistics.event_rates import NeverHappens
@@ -67,17 +67,19 @@ def who_checks() -> Mapping[str, str]:
 
 
 class NeverRule(msgspec.Struct, frozen=True, kw_only=True):
-    """`metrics` stay 0 where these KIPs are on and the parameters have these values."""
+    """`metrics` stay 0 where these KIPs are on, others off, and parameters have these values."""
 
     because: str
     metrics: tuple[str, ...] = tuple(COUNTED)
     on: frozenset[str] = frozenset()
+    off: frozenset[str] = frozenset()
     values: Mapping[str, bool | float] = {}
 
     def holds(self, scenario: Scenario, kips: frozenset[str]) -> bool:
         """Whether it does in this scenario with these KIPs."""
         p = scenario.parameters
-        return self.on <= kips and all(getattr(p, n) == value for n, value in self.values.items())
+        fits = self.on <= kips and not self.off & kips
+        return fits and all(getattr(p, n) == value for n, value in self.values.items())
 
 
 _FILE = (files(__package__) / "never_rules.toml").read_text("utf-8")
@@ -91,8 +93,3 @@ def never_in(scenario: Scenario, features: str, metric: str) -> NeverHappens | N
         if metric in rule.metrics and rule.holds(scenario, kips):
             return NeverHappens(because=rule.because)
     return None
-
-
-def kips_of(features: str) -> frozenset[str]:
-    """The KIPs of a feature set by its name."""
-    return frozenset() if features == NONE_OF_THEM else frozenset(features.split("+"))

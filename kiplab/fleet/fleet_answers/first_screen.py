@@ -21,11 +21,13 @@ from ...figures.how_often.number_words import (
     share_words,
     value_words,
 )
+from ..kernel.feature_sets import most_of
 from ..parameters.parameter_table import PARAMETERS, Parameters
 from ..parameters.scenario import Scenario
 from ..spread.partition_placement import sets_in_use
 from ..statistics.event_rates import FoundRate, NeverHappens, at_least_one
 from .assumed_share import MOSTLY_ASSUMED
+from .elr_price import LEFT_OUT, elr_prices
 from .fleet_answer import FleetAnswer
 from .fleet_row import FleetRow, best_rows
 from .loss_levers import LossLever, loss_levers
@@ -43,7 +45,8 @@ class ScreenPart(msgspec.Struct, frozen=True):
 
 
 def first_screen(answer: FleetAnswer) -> tuple[ScreenPart, ...]:
-    """The five answers in their order; none where the study has no row of losses yet.
+    """The five answers in their order, and a sixth where a study has sets with and without eligible
+    leader replicas; none where the study has no row of losses yet.
 
     Raises MissingExtraError without numpy and scipy.
     """
@@ -52,7 +55,8 @@ def first_screen(answer: FleetAnswer) -> tuple[ScreenPart, ...]:
     rows = best_rows(here, ALL_CAUSES)
     if not rows:
         return ()
-    most = max(rows, key=lambda row: row.features.count("+"))
+    named = most_of(row.features for row in rows)
+    most = next(row for row in rows if row.features == named)
     causes = answer.incidents.by_cause(most)
     levers = loss_levers(scenario, most.features, _rate(causes.get(SHOCKS)))
     strong = [lever for lever in levers if lever.strength > _HARDLY]
@@ -64,7 +68,14 @@ def first_screen(answer: FleetAnswer) -> tuple[ScreenPart, ...]:
         ScreenPart("What would change it most?", tuple(_changes(strong))),
         ScreenPart("How sure is that?", tuple(_sure(answer, most, assumed))),
         ScreenPart("Under which assumptions?", tuple(_assumptions(scenario.parameters, told))),
+        *_of_elr(answer),
     )
+
+
+def _of_elr(answer: FleetAnswer) -> Iterator[ScreenPart]:
+    for price in elr_prices(answer)[:1]:
+        asked = "What do eligible leader replicas save, and what do they cost?"
+        yield ScreenPart(asked, (*price.sentences, *LEFT_OUT))
 
 
 def _asked(scenario: Scenario) -> str:
@@ -167,7 +178,8 @@ def _assumptions(p: Parameters, names: Iterable[str]) -> Iterator[str]:
     yield "Every parameter with its source: `kiplab fleet parameters`."
     yield (
         "Producers write all the time, with acks=all. Brokers and clusters fail independently but"
-        " for shocks. The controllers stay up in a shock, and no eligible leader replicas are kept."
+        " for shocks. The controllers stay up in a shock, and no set but elr"
+        " keeps eligible leader replicas."
     )
 
 

@@ -18,6 +18,7 @@ from ..pipeline.study_plan import FORCED, METHODS
 from ..pipeline.study_summary import SummaryRow
 from ..statistics.event_rates import FoundRate, at_least_one
 from .assumed_share import MOST_POINTS, WORK, AssumedShares
+from .elr_price import elr_prices
 from .fleet_row import FleetRow, best_rows, fleet_rows, rank
 from .forced_scenarios import forced_words
 from .yearly_incidents import YearlyIncidents
@@ -132,7 +133,9 @@ class FleetAnswer(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         A loss has its chance too: that all clusters of the study together have at least one within
         so many years. Raises MissingExtraError without numpy.
         """
+        prices = [price.report() for price in elr_prices(self)]
         return {
+            **({"eligible_leader_replicas": prices} if prices else {}),
             "scenarios": len({row.scenario_id for row in self.rows}),
             "partition_years": self.partition_years,
             "seconds": self.seconds,

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable
 
-from ..estimators.forced_outages import OUTAGE_METRICS
+from ..estimators.forced_outages import ELR_METRICS, OUTAGE_METRICS
 from ..estimators.forced_windows import METRICS as WINDOW_METRICS
+from ..kernel.feature_sets import OF_TODAY
 from ..parameters.fleet_study import FleetStudy
 from ..parameters.scenario import Scenario
 from .counted_metrics import FORCED_WITHOUT
@@ -50,9 +51,13 @@ def can_force_outages(scenario: Scenario) -> bool:
 
 
 def forced_metrics(scenario: Scenario) -> tuple[str, ...]:
-    """What is forced there; where windows and outages give the same metric, windows do."""
+    """What is forced there; where windows and outages give the same metric, windows do.
+
+    How long an outage lasts, and what it marks, is asked for beside eligible leader replicas.
+    """
     windows = WINDOW_METRICS if can_force_windows(scenario) else ()
-    outages = OUTAGE_METRICS if can_force_outages(scenario) else ()
+    of_today = ELR_METRICS if {*OF_TODAY} & {*scenario.feature_sets} else ()
+    outages = (*OUTAGE_METRICS, *of_today) if can_force_outages(scenario) else ()
     return tuple(dict.fromkeys((*windows, *outages)))
 
 
@@ -62,7 +67,7 @@ def forced_words(scenarios: Iterable[Scenario]) -> str:
     forced = [frozenset(forced_metrics(scenario)) for scenario in scenarios]
     names = ", ".join(
         name if all(name in f for f in forced) else f"{name} (at some points)"
-        for name in dict.fromkeys((*WINDOW_METRICS, *OUTAGE_METRICS))
+        for name in dict.fromkeys((*WINDOW_METRICS, *OUTAGE_METRICS, *ELR_METRICS))
         if any(name in f for f in forced)
     )
     return (

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator
 import msgspec
 from msgspec.structs import replace
 
-from ..estimators.forced_outages import outage_rates
+from ..estimators.forced_outages import UNCLEAN_LOSS, outage_rates
 from ..estimators.forced_windows import METRICS, forced_rates
+from ..parameters.meaningful_sets import kips_of
 from ..parameters.parameter_table import PARAMETERS, Parameters
 from ..parameters.scenario import Scenario
 from ..pipeline.study_plan import FORCED
 from ..statistics.event_rates import FoundRate
 from .assumed_share import fleet_with, rate_in, sampled
-from .counted_metrics import kips_of
 from .forced_scenarios import can_force
 from .yearly_incidents import incidents_per_rate
 
@@ -24,7 +24,7 @@ TIMES = 2.0
 _BLOCKS, _SAMPLES = 30, 250
 _QUICK = 1_800
 """Samples where only the order of the parameters is asked for."""
-_FORCED_LOSSES = ("race_loss", "last_replica_loss")
+_FORCED_LOSSES = ("race_loss", "last_replica_loss", UNCLEAN_LOSS)
 OF_SHOCKS = ("cluster_shocks_per_year", "shock_tail_lost")
 
 
@@ -76,9 +76,9 @@ def forced_rate(
     parameters: Parameters, features: str, metric: str, seed: int = 0, samples: int = _SAMPLES
 ) -> FoundRate:
     """How often by forced samples, per partition and year. Raises KeyError for another metric."""
-    if metric not in METRICS or parameters.replication_factor > 2:
-        return outage_rates(parameters, seed=seed, blocks=_BLOCKS, samples=samples)[metric]
     kips = kips_of(features)
+    if metric not in (*METRICS, UNCLEAN_LOSS) or parameters.replication_factor > 2:
+        return outage_rates(parameters, kips, seed=seed, blocks=_BLOCKS, samples=samples)[metric]
     return forced_rates(parameters, kips, seed=seed, blocks=_BLOCKS, samples=samples)[metric]
 
 

@@ -8,6 +8,7 @@ how much replications differ.
 import os
 import sys
 from collections.abc import Sequence
+from functools import cache, partial
 from typing import Any
 
 from ..estimators.forced_outages import outage_block
@@ -15,10 +16,10 @@ from ..estimators.forced_windows import forced_block, forced_exposure
 from ..kernel.machine_code import has_compiler
 from ..kernel.simulation import Counts, simulate
 from ..parameters.as_world import as_world, horizon_us
+from ..parameters.meaningful_sets import OF_966, kips_of
 from ..parameters.years import MICROSECONDS_PER_YEAR
 from ..pipeline.study_plan import FORCED, FleetOrder, Partial, code_version
 from ..statistics.block_means import Weights
-from .counted_metrics import kips_of
 from .forced_scenarios import can_force_outages, can_force_windows, forced_metrics
 
 _TO_GO_WITHOUT = "NUMBA_DISABLE_JIT"
@@ -116,12 +117,16 @@ def _forced(order: FleetOrder) -> list[Partial]:
     us = round(forced_exposure(p, samples) * MICROSECONDS_PER_YEAR)
     # By which every estimator draws a block of samples.
     numbers: Any = {"seed": order.study_seed, "block": order.first // samples, "samples": samples}
-    # KIPs have no say in outages.
-    weights = outage_block(p, **numbers) if can_force_outages(scenario) else {}
-    partials = []
+    outages = cache(partial(outage_block, p, **numbers))
+    partials, nothing = [], Weights(samples=samples, total=0.0, squares=0.0, largest=0.0)
     for features in order.feature_sets:
+        weights = dict.fromkeys(metrics, nothing)
+        kips = kips_of(features)
+        if can_force_outages(scenario):
+            # No other KIP has a say in outages.
+            weights |= outages(kips & OF_966)
         if can_force_windows(scenario):
-            weights |= forced_block(p, kips_of(features), **numbers)
+            weights |= forced_block(p, kips, **numbers)
         partials += [_weighed(order, features, metric, weights[metric], us) for metric in metrics]
     return partials
 

@@ -5,12 +5,20 @@ in the state, NEVER where there is nothing. Sources and clauses stand with the e
 """
 
 from . import set_words as word
-from .isr_digits import size
+from .isr_digits import contains, size, without
 from .leader_rules import propose, serves
 from .log_prefixes import cut_log
 from .machine_code import inner
-from .metadata_rules import gone, inform, leave_isr, unfence
-from .mirrored_guards import LEADER_RECOVERS, ONE_INCARNATION
+from .metadata_rules import (
+    BY_CONTROLLER,
+    BY_UNCLEAN_START,
+    change,
+    gone,
+    inform,
+    leave_isr,
+    unfence,
+)
+from .mirrored_guards import CODE_OF_4_0, LEADER_RECOVERS, ONE_INCARNATION, STRIKES_UNCLEAN
 from .set_words import tell
 
 KEPT, TAIL_LOST, DISK_LOST = 0, 1, 2
@@ -87,6 +95,7 @@ def crash(s: list[int], w: list[int], b: int, fate: int, is_shock: bool, now: in
     if s[word.UP + b] == 0:
         return
     s[word.INCIDENTS] += 1
+    s[word.IN_ORDER + b] = 0
     if fate == TAIL_LOST:
         cut_log(s, b, s[word.FLUSHED + b])
         s[word.CHECKPOINT + b] = min(s[word.CHECKPOINT + b], s[word.LOG + b])
@@ -103,6 +112,7 @@ def crash(s: list[int], w: list[int], b: int, fate: int, is_shock: bool, now: in
 def _stop(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
     """The controller lets a broker go: fenced, flushed, gone."""
     gone(s, w, trace, b, now)
+    s[word.IN_ORDER + b], s[word.CONTACT + b] = 1, now
     s[word.FLUSHED + b], s[word.CHECKPOINT + b] = s[word.LOG + b], s[word.KNOWN_MARK + b]
     _process_ends(s, b, now + s[word.RESTART_US + b])
     s[word.EXPIRE_AT + b] = word.NEVER
@@ -163,6 +173,7 @@ def _give_up(s: list[int], w: list[int], b: int, now: int) -> None:
 
     It waits for five minutes: BrokerServer.shutdown (3.5.2).
     """
+    s[word.IN_ORDER + b] = 1
     s[word.FLUSHED + b], s[word.CHECKPOINT + b] = s[word.LOG + b], s[word.KNOWN_MARK + b]
     _process_ends(s, b, now + s[word.RESTART_US + b])
     s[word.EXPIRE_AT + b] = now + w[word.SESSION_OVER_US]
@@ -192,22 +203,36 @@ def start(s: list[int], b: int) -> None:
 @inner
 def register(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
     """A broker epoch, unless the session of an earlier life lasts; then it asks again."""
-    lasts = s[word.FENCED + b] == 0 and now < s[word.CONTACT + b] + w[word.SESSION_OVER_US]
+    later = s[word.GUARDS] & CODE_OF_4_0 != 0
+    session = later or s[word.FENCED + b] == 0
+    lasts = session and now < s[word.CONTACT + b] + w[word.SESSION_OVER_US]
     if lasts and s[word.GUARDS] & ONE_INCARNATION:
         tell(s, trace, now, word.TOLD_REFUSED, ONE_INCARNATION, b, 0, 0)
         s[word.START_AT + b] = now + w[word.RETRY_US]
         return
     s[word.START_AT + b] = s[word.EXPIRE_AT + b] = word.NEVER
+    if later:
+        _leaves_first(s, w, trace, b, now)
     s[word.EPOCH + b] = s[word.REG_EPOCH + b] = s[word.NEXT_EPOCH]
     s[word.NEXT_EPOCH] += 1
     s[word.FENCED + b], s[word.LEAVING + b], s[word.LEAVES_SINCE + b] = 1, 0, word.NONE
-    s[word.CONTACT + b], s[word.REPORT + b] = now, word.NONE
+    s[word.CONTACT + b], s[word.REPORT + b] = word.LONG_AGO if later else now, word.NONE
     _watch(s, w, now)
     s[word.PHASE + b] = word.RECOVERY
     s[word.KNOWN_MARK + b] = min(s[word.CHECKPOINT + b], s[word.LOG + b])
     s[word.READY_AT + b] = now + s[word.READY_US + b]
     s[word.LEVEL_DUE + b] = now + s[word.CATCH_UP_US + b]
     inform(s, w, trace, now)
+
+
+@inner
+def _leaves_first(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
+    """The last incarnation is out of the ISR; if it did not stop in order of the ELR, too."""
+    strikes = s[word.GUARDS] & STRIKES_UNCLEAN != 0 and s[word.IN_ORDER + b] == 0
+    if contains(s[word.ISR], b) or (strikes and s[word.ELR] >> b & 1):
+        cause = BY_UNCLEAN_START if strikes else BY_CONTROLLER
+        change(s, w, trace, without(s[word.ISR], b), b, word.NONE, cause, now)
+    s[word.IN_ORDER + b] = 0
 
 
 @inner
@@ -273,10 +298,11 @@ def controller_lost(s: list[int], w: list[int], lasts: int, now: int) -> None:
 @inner
 def controller_found(s: list[int], w: list[int], now: int) -> None:
     """Another controller takes everybody for heard of just now."""
-    s[word.OUTAGE] = s[word.WATCHES] = 0
+    later = s[word.GUARDS] & CODE_OF_4_0 != 0
+    s[word.OUTAGE], s[word.WATCHES] = 0, 1 if later else 0
     for b in range(w[word.REPLICAS]):
         s[word.CONTACT + b], s[word.REPORT + b], s[word.LEAVES_SINCE + b] = (
-            now,
+            word.LONG_AGO if later and s[word.FENCED + b] else now,
             word.NONE,
             word.NONE,
         )

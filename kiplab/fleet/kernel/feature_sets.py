@@ -1,9 +1,11 @@
 """The feature sets of the fleet: which KIPs hold, as bits of guards.
 
 KIP-841, KIP-903 and KIP-704 can be there or not. A set is named after what it has: ``"841+903"``;
-``"none"`` has nothing of it.
+``"none"`` has nothing of it. ``"elr"`` is a release of today with eligible leader replicas
+(KIP-966), ``"no-elr"`` the same one without them.
 """
 
+from collections.abc import Iterable
 from itertools import chain, combinations
 
 from ...protocol.features import Features, parse_features
@@ -22,7 +24,12 @@ FEATURE_SETS = tuple(
     "+".join(kips) or "none"
     for kips in chain(*(combinations(SWITCHED, size) for size in range(len(SWITCHED) + 1)))
 )
-"""Every set, ``"none"`` first."""
+"""Every set of KIPs, ``"none"`` first."""
+TODAY = "4.3"
+"""The release that a set with or without eligible leader replicas is of."""
+OF_TODAY = {"no-elr": parse_features(TODAY), "elr": parse_features(TODAY, elr=1)}
+"""The two of them, by name."""
+EVERY_SET = (*FEATURE_SETS, *OF_TODAY)
 
 
 def features_of(name: str) -> Features:
@@ -32,14 +39,21 @@ def features_of(name: str) -> Features:
 
     Raises ValueError for a feature set that there is not.
     """
+    if name in OF_TODAY:
+        return OF_TODAY[name]
     on = () if name == "none" else tuple(name.split("+"))
     wrong = [kip for kip in on if kip not in SWITCHED]
     if wrong or len(set(on)) < len(on):
-        example = "'none', '841', '841+903'"
+        example = f"'none', '841', '841+903'; or one of {', '.join(OF_TODAY)}"
         raise ValueError(f"no feature set {name!r}; one names each of {SWITCHED} once: {example}")
     off = tuple(kip for kip in ("841", "903") if kip not in on)
     specified = ("704.specified",) if "704" in on else ()
     return parse_features("3.5", off=off, on=("kafka-12670", *specified))
+
+
+def most_of(names: Iterable[str]) -> str:
+    """The set with the most KIPs: a release of today has more than any set of them."""
+    return max(names, key=lambda name: (name in OF_TODAY, name == "elr", name.count("+")))
 
 
 def mask_of(name: str) -> int:

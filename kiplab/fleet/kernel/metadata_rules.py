@@ -13,8 +13,9 @@ from .log_prefixes import begin_history, commit_log, has_committed
 from .machine_code import inner
 from .set_words import tell
 
-BY_LEADER, BY_CONTROLLER = 0, 1
-"""On whose account a partition changes. A leader's word is that it has recovered, too."""
+BY_LEADER, BY_CONTROLLER, BY_UNCLEAN_START = 0, 1, 2
+"""On whose account a partition changes. A leader's word is that it has recovered, too. By an
+unclean start: who is removed did not stop in order, and may lack records."""
 
 
 @inner
@@ -29,17 +30,39 @@ def _may_lead(s: list[int], b: int, removed: int, added: int) -> bool:
 
 
 @inner
-def _elected(s: list[int], w: list[int], isr: int, removed: int, added: int) -> int:
+def _eligible(s: list[int], w: list[int], isr: int, removed: int, cause: int) -> int:
+    """Who left an ISR that is smaller than min.insync.replicas, and stopped in order if it did."""
+    elr = 0
+    if not s[word.GUARDS] & guard.ELR_MEMBERS or size(isr) >= w[word.MIN_INSYNC]:
+        return elr
+    for b in range(w[word.REPLICAS]):
+        was = s[word.ELR] >> b & 1 or contains(s[word.ISR], b)
+        if was and not contains(isr, b) and not (b == removed and cause == BY_UNCLEAN_START):
+            elr |= 1 << b
+    return elr
+
+
+@inner
+def _is_named(isr: int, elr: int, b: int) -> bool:
+    """Whether a replica may be elected cleanly: of an empty ISR the eligible leader replicas."""
+    return contains(isr, b) if isr else b >= 0 and (elr >> b & 1) != 0
+
+
+@inner
+def _elected(s: list[int], w: list[int], isr: int, elr: int, removed: int, added: int) -> int:
     """The leader, and whether the election was unclean: twice the replica, and one more if so."""
     clean = not (s[word.RECOVERING] and s[word.GUARDS] & guard.UNCLEAN_AGAIN)
     unclean = w[word.UNCLEAN_ALLOWED] != 0 and s[word.GUARDS] & guard.UNCLEAN_BY_CONFIG != 0
-    x = s[word.LEADER]
-    if x != word.NONE and contains(isr, x) and _may_lead(s, x, removed, added):
+    x, last = s[word.LEADER], s[word.LAST_KNOWN] - 1
+    named = elr if s[word.GUARDS] & guard.ELR_ELECTION else 0
+    if x != word.NONE and _is_named(isr, named, x) and _may_lead(s, x, removed, added):
         return 2 * x
     if clean or unclean:
         for b in range(w[word.REPLICAS]):
-            if contains(isr, b) and _may_lead(s, b, removed, added):
+            if _is_named(isr, named, b) and _may_lead(s, b, removed, added):
                 return 2 * b if clean else 2 * b + 1
+    if isr == 0 and elr == 0 and last != word.NONE and _may_lead(s, last, removed, added):
+        return 2 * last + 1
     if unclean:
         for b in range(w[word.REPLICAS]):
             if _may_lead(s, b, removed, added):
@@ -59,29 +82,40 @@ def change(
     now: int,
 ) -> None:
     """The record that brings the partition there, if there is anything to write."""
-    election = _elected(s, w, isr, removed, added)
+    elr = _eligible(s, w, isr, removed, cause)
+    election = _elected(s, w, isr, elr, removed, added)
     leader, unclean = election >> 1, election & 1
     led, was = s[word.LEADER], s[word.ISR]
     unclean = unclean if leader != led else 0
-    written = with_member(0, leader) if unclean else isr if isr else was
+    if leader != led and _is_named(0, elr, leader):
+        isr, elr = with_member(0, leader), elr - (1 << leader)
+    written = isr if isr or s[word.GUARDS] & guard.EMPTY_ISR else was
+    if unclean:
+        written, elr = with_member(0, leader), 0
     bumps = leader != led or (
         not s[word.GUARDS] & guard.SHRINK_KEEPS_EPOCH and not is_within(was, isr)
     )
     goal = 0 if cause == BY_LEADER else s[word.RECOVERING]
     if goal == s[word.RECOVERING] and unclean:
         goal = 1
-    if written == was and not bumps and goal == s[word.RECOVERING]:
+    same = goal == s[word.RECOVERING] and elr == s[word.ELR]
+    if same and written == was and not bumps:
         return
     account(s, w, now)
     s[word.PARTITION_EPOCH] += 1
     s[word.LEADER_EPOCH] += bumps
-    s[word.ISR], s[word.LEADER] = written, leader
+    s[word.ISR], s[word.LEADER], s[word.ELR] = written, leader, elr
+    if leader != word.NONE and bumps:
+        s[word.LAST_KNOWN] = 0
+    elif leader != led and s[word.LAST_KNOWN] == 0 and s[word.GUARDS] & guard.LAST_LEADER:
+        s[word.LAST_KNOWN] = led + 1
     if unclean:
         s[word.UNCLEANLY] = s[word.LEADER_EPOCH]
     if leader == word.NONE and led != word.NONE:
         s[word.OFFLINE] += 1
     s[word.RECOVERING] = goal
-    epoch, state = s[word.PARTITION_EPOCH], s[word.ISR] * 2 + s[word.RECOVERING]
+    epoch, of_elr = s[word.PARTITION_EPOCH], s[word.LAST_KNOWN] << word.BROKERS | elr
+    state = (of_elr << 3 * word.BROKERS | s[word.ISR]) * 2 + s[word.RECOVERING]
     tell(s, trace, now, word.TOLD_STATE, leader, s[word.LEADER_EPOCH], epoch, state)
     inform(s, w, trace, now)
 

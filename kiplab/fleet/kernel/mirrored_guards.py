@@ -29,14 +29,22 @@ MIRRORED = (
     "704.leader-recovers",
     "704.leader-refuses",
     "704.unclean-again",
+    "966.elr-members",
+    "966.elr-empty-isr",
+    "966.elr-election",
+    "966.elr-last-known-leader",
+    "966.elr-unclean-shutdown",
 )
 """In the order of their bits."""
 (
     REQUEST_EPOCH, LEADER_EPOCH_IS, SENDER_LEADS, PARTITION_EPOCH_IS, NOT_LEAVING, NOT_FENCED,
     EPOCHS_MATCH, SKIPS_FENCED, SKIPS_LEAVING, FETCH_EPOCH, LEADER_COMPARES, MAXIMAL_ISR,
     WITHOUT_INELIGIBLE, WITH_MIN_ISR, ONE_INCARNATION, ACTIVE_LEADER, SHRINK_KEEPS_EPOCH,
-    UNCLEAN_BY_CONFIG, LEADER_RECOVERS, LEADER_REFUSES, UNCLEAN_AGAIN,
-) = (1 << bit for bit in range(len(MIRRORED)))  # fmt: skip
+    UNCLEAN_BY_CONFIG, LEADER_RECOVERS, LEADER_REFUSES, UNCLEAN_AGAIN, ELR_MEMBERS, EMPTY_ISR,
+    ELR_ELECTION, LAST_LEADER, STRIKES_UNCLEAN, CODE_OF_4_0,
+) = (1 << bit for bit in range(len(MIRRORED) + 1))  # fmt: skip
+"""The last one is no guard: from 4.0 on a session is a contact (KAFKA-17793), and a registration
+takes the last incarnation out of the ISR. That sessions are looked at every 1.1 s is left out."""
 
 _ANY_BROKER = BrokerId(1)
 _INSTANT = "Metadata reach every broker that can be reached with the event that wrote them."
@@ -46,6 +54,7 @@ _AT_ONCE = (
 _ASKED_WELL = "A leader of the kernel asks for its own ISR and one replica, or for less, each once."
 _NOBODY_READS = "Who reads, and who writes transactions, is no part of the kernel."
 _TAKEN_BACK = "What a KIP rejected is no feature set of the fleet."
+_AS_BUILT = "The set with eligible leader replicas is of a release that has it; none is of 4.0."
 WITHOUT_EFFECT: dict[str, str] = {
     "kafka-14154.newer-epoch": _INSTANT,
     "497.isr-of-replicas": _ASKED_WELL,
@@ -67,10 +76,14 @@ WITHOUT_EFFECT: dict[str, str] = {
     "704.election-boolean": _TAKEN_BACK,
     "903.bump-leader-epochs": _TAKEN_BACK,
     "903.epoch-from-metadata": _TAKEN_BACK,
+    "966.elr-cleared": "Nobody changes min.insync.replicas.",
+    "kafka-19522.live-last-leader": _AS_BUILT,
+    "pr-20629.last-known-by-leader": _AS_BUILT,
 }
 
 
 def guard_bits(features: Features) -> int:
     """The bits of the guards that are on; every node is taken to have the release of the first."""
     active = features.active(_ANY_BROKER)
-    return sum(1 << bit for bit, guard in enumerate(MIRRORED) if guard in active)
+    bits = sum(1 << bit for bit, guard in enumerate(MIRRORED) if guard in active)
+    return bits | (CODE_OF_4_0 if features.code_of(_ANY_BROKER) >= (4, 0) else 0)

@@ -21,11 +21,13 @@ GUARDS, LEADER, LEADER_EPOCH, PARTITION_EPOCH, ISR, RECOVERING = 0, 1, 2, 3, 4, 
 OWNER, HIGH_WATERMARK, COMMITTED, WRITTEN, TURN, NEXT_EPOCH = 6, 7, 8, 9, 10, 11
 OUTAGE, RECOVERED_AT, UNCLEANLY = 12, 13, 14
 OFFLINE_SINCE, RECOVERING_SINCE, UNDER_SINCE, TRACE, PARTED, WATCHES = 15, 16, 17, 18, 19, 20
+ELR, LAST_KNOWN = 21, 22
 """OWNER leads and knows that it does; OUTAGE is when there is a controller again, 0 while there is;
 UNCLEANLY the leader epoch of the last unclean election; PARTED is not 0 where there is more than
 one history (`log_prefixes`). WATCHES: the controller ends sessions; a new one does once it has
-heard of somebody."""
-COUNTS = 21
+heard of somebody. ELR has a bit for each eligible leader replica; LAST_KNOWN is one more than the
+last known leader, 0 without one."""
+COUNTS = 23
 (
     INCIDENTS, EXPANSIONS, STALE_JOIN, COMMITTED_LOSS, RACE_LOSS, LAST_REPLICA_LOSS, UNCLEAN_LOSS,
     SHOCK_LOSS, OFFLINE, OFFLINE_US, UNDER_MIN_US, RECOVERY_US, REFUSED, STEPS, CHECKS,
@@ -44,16 +46,18 @@ _FIELDS = range(_PER_BROKER, _PER_BROKER + BROKERS * 31, BROKERS)
 FAR_LIFE (the true one). LEVEL: it has caught up since it began to follow. REPORT and LEAVES_SINCE
 are turns, not times."""
 _MORE = _PER_BROKER + BROKERS * 31
-_FIELDS_2 = range(_MORE, _MORE + BROKERS * 11, BROKERS)
+_FIELDS_2 = range(_MORE, _MORE + BROKERS * 12, BROKERS)
 (
     RESTART_US, RECOVER_US, SHUTDOWN_US,
     EXPIRE_AT, HEAL_AT, STOP_AT, START_AT, READY_AT, LEVEL_DUE, LAG_AT, GIVES_UP_AT,
+    IN_ORDER,
 ) = _FIELDS_2  # fmt: skip
+"""IN_ORDER: the last process stopped so, and the controller can know it."""
 DOWN, STARTING, RECOVERY, RUNNING, SHUTTING_DOWN = 0, 1, 2, 3, 4
 
 # --- the state: requests on their way -------------------------------------------------------------
 SLOTS = 8
-_SLOTS_FROM = _MORE + BROKERS * 11
+_SLOTS_FROM = _MORE + BROKERS * 12
 ARRIVES, NAME, SENDER, SENDER_LIFE, SENDER_EPOCH, ASKED_LEADER_EPOCH, ASKED_PARTITION_EPOCH = range(
     7
 )

@@ -9,6 +9,7 @@ from ...protocol.features import UnknownFeatureError, parse_features
 from ...protocol.guards import GUARDS
 from ...protocol.ids import CONTROLLER, BrokerId
 from ...protocol.releases import RELEASES, Mode
+from ..kernel.feature_sets import OF_TODAY
 from .parameter_errors import ParameterError
 
 GUARD_OF = {"841": "841.fenced", "903": "903.controller-epoch", "704": "704.leader-recovers"}
@@ -38,6 +39,8 @@ class KipStanding(StrEnum):
 
 def standing_of(name: str) -> KipStanding:
     """Raises ParameterError for what is no set."""
+    if name in OF_TODAY:
+        return KipStanding.RELEASED
     kips = _parts(name, "feature_sets")
     guards = {kip: GUARDS[guard] for kip, guard in GUARD_OF.items()}
     if any(not guards[kip].built for kip in kips):
@@ -51,7 +54,21 @@ def standing_of(name: str) -> KipStanding:
 
 def check_kip_set(name: str, *, key: str = "feature_sets") -> str:
     """The name with its KIPs in order, ``"841+903"``. Raises ParameterError for what is none."""
-    return "+".join(_parts(name, key)) or NONE_OF_THEM
+    return name if name in OF_TODAY else "+".join(_parts(name, key)) or NONE_OF_THEM
+
+
+ELR, STRICT = "elr", "966.committed-with-min-isr"
+OF_966 = frozenset((ELR, STRICT))
+"""Beside KIPs: what of KIP-966 a set has."""
+
+
+def kips_of(name: str) -> frozenset[str]:
+    """The KIPs of a feature set by its name; of one of today ELR and STRICT, too."""
+    if name not in OF_TODAY:
+        return frozenset() if name == NONE_OF_THEM else frozenset(name.split("+"))
+    acting = OF_TODAY[name].active(CONTROLLER)
+    kips = {kip for kip, guard in {**GUARD_OF, STRICT: STRICT}.items() if guard in acting}
+    return frozenset(kips | ({ELR} if OF_TODAY[name].has_elr else set()))
 
 
 def _parts(name: str, key: str) -> tuple[str, ...]:
@@ -61,7 +78,7 @@ def _parts(name: str, key: str) -> tuple[str, ...]:
     parts = [] if name == NONE_OF_THEM else name.split("+")
     if len(set(parts)) < len(parts) or not {*parts} <= {*GUARD_OF}:
         several = f"{NONE_OF_THEM}, or some of {', '.join(GUARD_OF)} once each with + between them"
-        allowed = f'{several}; or a release, as in "3.6"'
+        allowed = f'{several}; or {" or ".join(OF_TODAY)}; or a release, as in "3.6"'
         gone = next((f": {_GONE[part]}" for part in parts if part in _GONE), "")
         raise ParameterError(f"there is no feature set {name!r}{gone}", allowed=allowed, key=key)
     return tuple(kip for kip in GUARD_OF if kip in parts)

@@ -16,6 +16,8 @@ from ...figures.how_often.rates_by_reboots import rates_chart
 from ...figures.how_often.tornado_chart import tornado_chart
 from ..fleet_answers.fleet_answer import FleetAnswer
 from ..fleet_answers.forced_scenarios import WHAT_FOR, forced_metrics
+from ..kernel.feature_sets import most_of
+from ..parameters.meaningful_sets import ELR, kips_of
 from ..parameters.parameter_errors import ParameterError
 from ..parameters.parameter_table import PARAMETERS, Parameters
 from ..parameters.scenario import Scenario
@@ -23,7 +25,8 @@ from ..spread.fate_groups import GROUP_OF, FateGroup, partitions_per_incident
 from . import picture_rows
 from .picture_rows import REBOOTS, elsewhere, where_words
 
-LAST = "last_replica_loss"
+LAST, MARKED = "last_replica_loss", "unclean_loss"
+"""With eligible leader replicas the loss of the last one is marked, as an unclean election."""
 LOSSES, RACE = "committed_loss", "race_loss"
 AFTER_CRASH = "stale_join_after_crash"
 """The stale joins that can cost records: the others end with their leader's controlled shutdown."""
@@ -150,8 +153,9 @@ def strongest(answer: FleetAnswer) -> Chart:
     shocks = next(r for r in answer.best(SHOCKS, **elsewhere(answer)) if r.features == features)
     yearly = answer.incidents.of(shocks)
     names = tuple(PARAMETERS)
-    levers = picture_rows.levers_of(scenario.parameters, names, features, LAST, 0, yearly)
-    what = f"{metric_words(LAST)} or in a shock ({set_words(features)})"
+    last = MARKED if ELR in kips_of(features) else LAST
+    levers = picture_rows.levers_of(scenario.parameters, names, features, last, 0, yearly)
+    what = f"{metric_words(last)} or in a shock ({set_words(features)})"
     return tornado_chart(levers, f"{what}: how often in all clusters")
 
 
@@ -193,4 +197,4 @@ def _set(answer: FleetAnswer, features: str | None) -> str:
 
 def _most(answer: FleetAnswer) -> str:
     """The set with the most KIPs."""
-    return max(answer.study.feature_sets, key=lambda name: name.count("+"))
+    return most_of(answer.study.feature_sets)

@@ -36,7 +36,7 @@ _METRICS = {
     FateGroup.PAIR: ("expansions", "stale_join", "stale_join_after_crash", "race_loss", "refused"),
     FateGroup.SET: (
         *("last_replica_loss", "unclean_loss", "all_replicas_gone", "offline"),
-        *("offline_us", "under_min_us", "recovery_us"),
+        *("offline_us", "all_gone_us", "under_min_us", "recovery_us"),
     ),
     FateGroup.CLUSTER: ("shock_loss",),
 }

@@ -116,6 +116,8 @@ def _controller_can_be_told(move: moves.Move) -> None:
     match move:
         case moves.Upgrade() if move.node in (None, CONTROLLER):
             why = "a real controller stays on its release while a play runs"
+        case moves.ConfigureBrokers():
+            why = "the settings of all topics stay as a real controller begins with them"
         case moves.Fire() if move.node == CONTROLLER:
             own = "what a real controller does by itself every 300 s"
             why = f"{own} is switched off, so that nothing happens by itself"

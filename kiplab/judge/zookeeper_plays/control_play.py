@@ -249,6 +249,7 @@ _LOST = moves.Drop | moves.TimeOut | moves.Duplicate | moves.LoseReply
 _UNTOLD: dict[type, str] = {
     moves.UpgradeMetadata: "inter.broker.protocol.version is read when the real broker starts",
     moves.Configure: "a topic's settings stay what they are beside a real controller",
+    moves.ConfigureBrokers: "settings stay what they are beside a real controller",
     moves.HeartbeatTimeout: "no release has the heartbeats of KIP-343",
     moves.Race: "two requests cannot be made to meet inside a real process",
     moves.Advance: "the real controller's clock cannot be moved",

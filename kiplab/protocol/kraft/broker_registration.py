@@ -170,8 +170,8 @@ def _clean_up(
     same = existing is not None and existing.incarnation == request.incarnation
     if features.code_of(CONTROLLER) < (4, 0) or same:
         return ()
-    # KIP-966, Unclean shutdown: a process that stops in order writes its broker epoch down, and the
-    # next one sends it. Any other epoch, or none, means that records may be lost.
+    # KIP-966, Proposed Changes, "During the shutdown, write the current broker epoch": the next
+    # process sends it. Any other epoch, or none, means that records may be lost.
     stopped_in_order = existing is not None and request.previous_epoch == existing.epoch
     if "966.elr-unclean-shutdown" in features.active(CONTROLLER) and not stopped_in_order:
         if names_deleted_topic(controller, request.broker):

@@ -66,13 +66,9 @@ def followed(before: Controller, after: Controller, *, clearing: bool = False) -
         for broker in sorted({*old.elr} ^ {*new.elr}):
             topic, _, index = new.name.rpartition("-")
             # Earlier changes of the same list are in `before`.
-            now = _listed(before, broker, topic)
+            now, number = _listed(before, broker, topic), Count(int(index))
             if not clearing:
-                now = (
-                    (*now, Count(int(index)))
-                    if broker in new.elr
-                    else _without(now, Count(int(index)))
-                )
+                now = (*now, number) if broker in new.elr else _without(now, number)
             after = _with(after, ElrList(broker, topic, now))
             before = replace(before, elr_lists=after.elr_lists)
     return after

@@ -97,6 +97,12 @@ class Controller(msgspec.Struct, frozen=True, cache_hash=True):
     """Sorted; empty until a ClearElrRecord has cleared something."""
     active_since_ms: ids.Milliseconds = 0
     """The time at which it took over, in a run with a clock."""
+    static_min_insync_replicas: ids.Count = 1
+    """min.insync.replicas in its properties."""
+    cluster_min_insync_replicas: ids.Count | None = None
+    """The cluster-level entry, for topics without their own; with KIP-966 there always is one."""
+    topics_with_min_insync: tuple[str, ...] = ()
+    """The topics that have an entry of their own, sorted."""
 
     @property
     def controller_epoch(self) -> ids.ControllerEpoch:

@@ -17,12 +17,6 @@ sets the timer of that task to `INTERVAL_MS` from now. When the timer fires the 
 them. It writes records as for any election, and one PeriodicElections fact if it checked a
 partition. The remaining partitions are scheduled anew. A new controller has no timers and plans for
 itself. Kafka holds at most 1,000 elections at once, more than a cluster here has partitions.
-
-A topic's settings, unclean.leader.election.enable and min.insync.replicas, may change meanwhile
-(IncrementalAlterConfigs). The output is the record, the new metadata for every broker, and a fact
-that says whether this controller reads the setting at all. A setting elects no leader: a partition
-without one waits for an unfenced broker, or for the controller's check of leaderless partitions,
-within 300 s. With eligible leader replicas a new min.insync.replicas clears them (KIP-966).
 """
 
 from collections.abc import Callable, Iterable
@@ -31,15 +25,15 @@ from functools import partial
 from msgspec.structs import replace
 
 from ..errors import KafkaError
-from ..facts import Fact, PeriodicElections, Refused, TopicConfigured
+from ..facts import Fact, PeriodicElections, Refused
 from ..features import Features
-from ..ids import CLIENT, CONTROLLER, NO_LEADER, Count, Milliseconds
+from ..ids import CLIENT, CONTROLLER, NO_LEADER, Milliseconds
 from ..messages import ElectLeadersRequest, ElectLeadersResponse, Send
 from ..registrations import PartitionRegistration, partition
 from .controller_state import Controller, ControllerTimers, effective_min_isr, is_active
 from .partition_change import Code, Election, Targets, build, ordinary
-from .records import ClearElrRecord, ConfigRecord, PartitionChangeRecord, Record
-from .replay import MIN_INSYNC, UNCLEAN, ControllerEffect, commit
+from .records import PartitionChangeRecord
+from .replay import ControllerEffect, commit
 
 
 def elect_leaders(
@@ -206,36 +200,3 @@ def _hold(
     controller, sends, facts = commit(controller, records, features)
     elections = PeriodicElections(unclean=unclean, elected=tuple(elected), left=tuple(left))
     return controller, sends, (elections, *facts)
-
-
-def allow_unclean_elections(
-    controller: Controller, topic: str, features: Features, *, allowed: bool
-) -> ControllerEffect:
-    """Write the setting down. Up to 3.8 that is all: no code reads it (KAFKA-12670).
-
-    Source: ConfigurationControlManager.incrementalAlterConfigResource and
-    uncleanLeaderElectionEnabledForTopic (3.2.0 to 3.9.0-rc3); QuorumController.
-    incrementalAlterConfigs (3.9.0-rc3, 4.3.1), which elects no leader.
-    """
-    value = "true" if allowed else "false"
-    controller, sends, facts = commit(controller, (ConfigRecord(topic, UNCLEAN, value),), features)
-    heeded = has_unclean_elections(features)
-    return controller, sends, (*facts, TopicConfigured(topic, UNCLEAN, value, heeded))
-
-
-def set_min_insync_replicas(
-    controller: Controller, topic: str, count: Count, features: Features
-) -> ControllerEffect:
-    """Write the setting down, and with eligible leader replicas the record that clears them.
-
-    Source: ConfigurationControlManager.incrementalAlterConfigResource and
-    createClearElrRecordsAsNeeded (4.0.2, 4.3.1).
-    """
-    records: list[Record] = [ConfigRecord(topic, MIN_INSYNC, str(count))]
-    # KIP-966 says nothing of it; the documentation of 4.0 does. Who was eligible by the old value
-    # need not be by the new one. The last known leader is forgotten with them.
-    clears = "966.elr-cleared" in features.active(CONTROLLER)
-    records += [ClearElrRecord(topic)] if clears else []
-    controller, sends, facts = commit(controller, records, features)
-    heeded = "966.elr-members" in features.active(CONTROLLER)
-    return controller, sends, (*facts, TopicConfigured(topic, MIN_INSYNC, str(count), heeded))

@@ -80,8 +80,8 @@ class Code(msgspec.Struct, frozen=True):
     @property
     def elects_from_elr(self) -> bool:
         """Without the feature, too: what a cluster that had it once has left in the ELR."""
-        # KIP-966, Leader election: an ELR member has every committed record, so that electing one
-        # is clean. PartitionChangeBuilder.isValidNewLeader (4.3.1) asks for no feature.
+        # KIP-966, Unclean recovery: of an empty ISR an unfenced member of the ELR is elected, and
+        # that is clean. PartitionChangeBuilder.isValidNewLeader (4.3.1) asks for no feature.
         return "966.elr-election" in self.active or not self.has_elr
 
     @property
@@ -116,7 +116,7 @@ def build(
     if new_leader in goal.elr:
         goal = replace(goal, isr=(leader,), elr=tuple(r for r in goal.elr if r != leader))
     # An empty target leaves the ISR alone: this is why the last member stays in it.
-    # KIP-966, ELR invariants: the ISR may be empty, because the ELR remembers who had everything.
+    # KIP-966, Unclean recovery: the ISR may be empty, because the ELR remembers who had everything.
     may_be_empty = "966.elr-empty-isr" in code.active
     isr = _differs(goal.isr, partition.isr) if goal.isr or may_be_empty else None
     if unclean:
@@ -150,14 +150,14 @@ def _eligible(
 
     Source: PartitionChangeBuilder.maybePopulateTargetElr (4.0.2, 4.3.1).
     """
-    # KIP-966, ELR invariants: the high watermark does not move while the ISR is below
-    # min.insync.replicas, so whoever leaves it then has every committed record. Who leaves an ISR
-    # that stays large enough has not for long.
+    # KIP-966, Additional High Watermark advancement requirement: while the ISR is smaller than
+    # min.insync.replicas nothing is committed, so that whoever leaves it then has every committed
+    # record. Who leaves an ISR that stays large enough does not have the next ones.
     if "966.elr-members" not in code.active:
         return partition.elr
     if len(isr) >= targets.min_isr:
         return ()
-    # KIP-966, Unclean shutdown: a process that did not stop in order may have lost records.
+    # KIP-966, Motivation: a process that did not stop in order may have lost records.
     return tuple(sorted({*partition.elr, *partition.isr} - {*isr, targets.unclean_shutdown}))
 
 
@@ -171,13 +171,13 @@ def _last_leader(
 
     Source: PartitionChangeBuilder.canElectLastKnownLeader (4.0.2, 4.3.1).
     """
-    # KIP-966, Unclean recovery, Balanced: when both lists are empty the leader of before has most
-    # of the records, if any replica has. The KIP leaves the recovery to part 2; this was built.
+    # KIP-966, Delivery plan: as long as the KIP's own unclean recovery is not built, the leader of
+    # before is elected when both lists are empty, as it was when it stayed in the ISR.
     may_lead = "966.elr-last-known-leader" in code.active and not goal.isr and not goal.elr
     if not may_lead or len(partition.last_known) != 1:
         return None
     (leader,) = partition.last_known
-    # KAFKA-19522, "avoid electing fenced lastKnownLeader".
+    # KAFKA-19522, "avoid electing fenced lastKnownLeader": before, its state was only logged.
     if "kafka-19522.live-last-leader" in code.active and not acceptable(leader):
         return None
     return leader
@@ -190,9 +190,11 @@ def _last_known(
 
     Source: PartitionChangeBuilder.maybeUpdateLastKnownLeader (4.0.2, 4.1.0, 4.1.2, 4.3.1).
     """
+    # KIP-966, Delivery plan: the last leader is noted in LastKnownElr when it is fenced.
     if "966.elr-last-known-leader" not in code.active:
         return None
-    # Pull request 20629: what was noted when the ISR became empty could be that there is no leader.
+    # PR-20629, "simplify last known elr update": what was noted when the ISR became empty could be
+    # that there was no leader.
     if "pr-20629.last-known-by-leader" in code.active:
         notes = record.leader == NO_LEADER and not partition.last_known
         forgets = record.leader is not None and record.leader >= 0

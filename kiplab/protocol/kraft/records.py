@@ -99,7 +99,9 @@ class RemoveTopicRecord(MetadataRecord, frozen=True, tag=True):
 
 
 class ConfigRecord(MetadataRecord, frozen=True, tag=True):
-    """One setting of a topic, by Kafka's names for both."""
+    """One setting of a topic, by Kafka's names for both; of the topic "" the cluster-level one,
+    which Kafka writes for the broker "".
+    """
 
     topic: str
     name: str

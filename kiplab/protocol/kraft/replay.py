@@ -151,6 +151,8 @@ def _partition_changed(controller: Controller, record: PartitionChangeRecord) ->
     return after if record.elr is None else brokers_to_elrs.followed(controller, after)
 
 
+CLUSTER = ""
+"""What a record names instead of a topic when it is about all."""
 UNCLEAN, MIN_INSYNC = "unclean.leader.election.enable", "min.insync.replicas"
 SETTINGS: dict[str, Callable[[str], dict[str, Any]]] = {
     UNCLEAN: lambda value: {"unclean_leader_election": value == "true"},
@@ -161,10 +163,16 @@ SETTINGS: dict[str, Callable[[str], dict[str, Any]]] = {
 
 def _configured(controller: Controller, record: ConfigRecord) -> Controller:
     """No epoch rises: brokers play on, and the controller reads the setting when it elects."""
-    fields = SETTINGS[record.name](record.value)
+    fields, own = SETTINGS[record.name](record.value), {*controller.topics_with_min_insync}
+    topics = {topic_of(p.name) for p in controller.partitions} - own
+    if record.topic == CLUSTER:
+        controller = replace(controller, cluster_min_insync_replicas=int(record.value))
+    else:
+        topics = {record.topic}
+        if record.name == MIN_INSYNC:
+            controller = replace(controller, topics_with_min_insync=tuple(sorted(own | topics)))
     partitions = tuple(
-        replace(p, **fields) if topic_of(p.name) == record.topic else p
-        for p in controller.partitions
+        replace(p, **fields) if topic_of(p.name) in topics else p for p in controller.partitions
     )
     return replace(controller, partitions=partitions)
 
@@ -176,7 +184,7 @@ def _elrs_cleared(controller: Controller, record: ClearElrRecord) -> Controller:
     """
     partitions = tuple(
         merge(p, PartitionChangeRecord(partition=p.name, elr=(), last_known=()))
-        if record.topic in ("", topic_of(p.name)) and (p.elr or p.last_known)
+        if record.topic in (CLUSTER, topic_of(p.name)) and (p.elr or p.last_known)
         else p
         for p in controller.partitions
     )
@@ -186,7 +194,9 @@ def _elrs_cleared(controller: Controller, record: ClearElrRecord) -> Controller:
 
 def _topic_removed(controller: Controller, record: RemoveTopicRecord) -> Controller:
     left = tuple(p for p in controller.partitions if topic_of(p.name) != record.topic)
-    return brokers_to_elrs.without_topic(controller, replace(controller, partitions=left))
+    own = tuple(t for t in controller.topics_with_min_insync if t != record.topic)
+    after = replace(controller, partitions=left, topics_with_min_insync=own)
+    return brokers_to_elrs.without_topic(controller, after)
 
 
 def _registered(controller: Controller, record: RegisterBrokerRecord) -> Controller:

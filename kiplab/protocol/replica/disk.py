@@ -83,7 +83,7 @@ def stop_cleanly(broker: Broker, *, notes_epoch: bool = False) -> broker_parts.B
     CleanShutdownFileHandler.write (4.3.1).
     """
     broker, _, lost = _write_high_watermarks(flush(broker)[0])
-    # KIP-966, Unclean shutdown: the clean shutdown file has the broker epoch.
+    # KIP-966, Proposed Changes, "During the shutdown, write the current broker epoch".
     if notes_epoch:
         epoch = broker_parts.process_of(broker).epoch
         broker = replace(broker, durable=replace(broker.durable, clean_epoch=epoch))

@@ -12,9 +12,11 @@ from ...figures.how_often.measured_rate import rate_cells, rate_words
 from ...figures.how_often.number_words import number_words
 from ...figures.how_often.rates_by_reboots import rates_chart
 from ...fleet.fleet_answers.counted_metrics import COUNTED
+from ...fleet.fleet_answers.elr_price import elr_prices
 from ...fleet.fleet_answers.fleet_answer import FleetAnswer
 from ...fleet.fleet_answers.fleet_row import FleetRow
 from ...fleet.fleet_answers.forced_scenarios import WHAT_FOR
+from ...fleet.kernel.feature_sets import OF_TODAY
 from ...fleet.parameters.fleet_study import FleetStudy, study_of
 from ...fleet.parameters.meaningful_sets import GUARD_OF, NONE_OF_THEM, check_kip_set
 from ...fleet.parameters.parameter_table import PARAMETERS, Parameter
@@ -113,9 +115,12 @@ KIPS = tuple(GUARD_OF)
 
 
 class FleetQuestion(msgspec.Struct, frozen=True, kw_only=True):
-    """`values` are those of the dials; `metric` is the counted event."""
+    """`values` are those of the dials; `metric` is the counted event; with `elr` the release of
+    today is seen, too, with and without eligible leader replicas.
+    """
 
     kips: tuple[str, ...]
+    elr: bool = False
     values: tuple[tuple[str, float], ...]
     metric: str
 
@@ -156,7 +161,8 @@ def grid_of_question(
 def _study(base: FleetStudy, question: FleetQuestion, values: Mapping[str, object]) -> FleetStudy:
     own = {name: several[0] for name, several in base.values}
     document = {"about": base.about, "parameters": own | dict(values)}
-    return study_of({**document, "feature_sets": list(sets_seen(question.kips))})
+    sets = [*sets_seen(question.kips), *(OF_TODAY if question.elr else ())]
+    return study_of({**document, "feature_sets": sets})
 
 
 # --- what is shown of an answer -------------------------------------------------------------------
@@ -190,6 +196,12 @@ def findings_sentence(answer: FleetAnswer, rows: Sequence[FleetRow]) -> str:
     metric = phrases.metric_words(rows[0].metric)
     sentence = f"{metric}, at least once within 10 years {where}: {chances}."
     return f"{sentence} {phrases.capital(together)}." if together else sentence
+
+
+def price_sentences(answer: FleetAnswer, **point: float) -> tuple[str, ...]:
+    """What eligible leader replicas save and cost at one point; none where nobody asks for it."""
+    prices = (p for p in elr_prices(answer) if point.items() <= dict(p.swept).items())
+    return tuple(sentence for price in prices for sentence in price.sentences)
 
 
 def findings_table(answer: FleetAnswer, rows: Sequence[FleetRow]) -> phrases.PlotTable:

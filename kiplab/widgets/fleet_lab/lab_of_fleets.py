@@ -13,7 +13,7 @@ from ...figures.how_often.number_words import number_words
 from ...fleet.fleet_answers.fleet_answer import FleetAnswer
 from ...fleet.fleet_answers.quick_estimate import estimate
 from ...fleet.parameters.fleet_study import FleetStudy, read_study
-from ...fleet.parameters.meaningful_sets import GUARD_OF
+from ...fleet.parameters.meaningful_sets import ELR, GUARD_OF
 from ...fleet.parameters.parameter_errors import ParameterError
 from ...pages.page_files import AUTO
 from ...protocol.guards import GUARDS
@@ -81,6 +81,7 @@ class FleetLab:
         with self.box.batch():
             for name, box in self.kips.items():
                 box.value = name in _kips_of(self.study)
+            self.elr.value = _has_elr(self.study)
             for name, dial in self.dials.items():
                 dial.turn_to(self._begins[name])
 
@@ -91,14 +92,20 @@ class FleetLab:
         """What is asked now."""
         return asks.FleetQuestion(
             kips=tuple(name for name, box in self.kips.items() if box.value),
+            elr=self.elr.value,
             values=tuple((name, dial.value) for name, dial in self.dials.items()),
             metric=self.metric.value,
         )
 
     @property
     def sentence(self) -> str:
-        """The answer in a sentence; empty while there is none."""
-        return "" if self.answer is None else asks.findings_sentence(self.answer, self._rows())
+        """The answer in a sentence, and what eligible leader replicas save and cost if they are
+        asked for; empty while there is no answer.
+        """
+        if self.answer is None:
+            return ""
+        price = asks.price_sentences(self.answer, **self._here())
+        return " ".join([asks.findings_sentence(self.answer, self._rows()), *price])
 
     @property
     def text(self) -> str:
@@ -130,6 +137,8 @@ class FleetLab:
             tooltip = f"Seen without KIP-{kip} and with it: {GUARDS[GUARD_OF[kip]].clause}"
             label = f"KIP-{kip}"
             self.kips[kip] = checkbox(label, value=kip in on, tooltip=tooltip, margin="2px 10px")
+        more = "Seen without eligible leader replicas and with them (KIP-966), by Kafka 4.3"
+        self.elr = checkbox("ELR", value=_has_elr(self.study), tooltip=more, margin="2px 10px")
         self.dials = {name: asks.ParameterDial(name, self._begins[name]) for name in asks.DIALS}
         self.as_begun = button("As in the study", self.reset, "Every slider back to the study")
 
@@ -145,7 +154,7 @@ class FleetLab:
         self.open_grid = whole.toggle
         self.open_grid.layout = Style(align_self="flex-start", margin="8px 2px 2px")
         choices = row([self.metric, self.as_begun], flex_flow="row wrap")
-        kips = [words("Without any KIP, and with"), *self.kips.values()]
+        kips = [words("Without any KIP, and with"), *self.kips.values(), self.elr]
         head = words(f"<b>{escape(_TITLE)}</b> {muted(self.study.about)}")
         self.shown = column([self.note, self.how, self.picture, self.table])
         parts = [head, choices, row(kips, flex_flow="row wrap"), sliders, self.shown]
@@ -153,7 +162,7 @@ class FleetLab:
 
     def _listen(self) -> None:
         dials = (dial.slider for dial in self.dials.values())
-        for control in (*dials, *self.kips.values()):
+        for control in (*dials, *self.kips.values(), self.elr):
             watch(control, "value", lambda _: self._ask())
         watch(self.metric, "value", lambda _: self._look())
 
@@ -196,8 +205,10 @@ class FleetLab:
 
     def _rows(self) -> Any:
         assert self.answer is not None
-        reboots = {asks.REBOOTS: self.dials[asks.REBOOTS].value}
-        return asks.rows_at(self.answer, self.metric.value, **reboots)
+        return asks.rows_at(self.answer, self.metric.value, **self._here())
+
+    def _here(self) -> dict[str, float]:
+        return {asks.REBOOTS: self.dials[asks.REBOOTS].value}
 
     def _grid_asked(self, across: str, down: str, points: int) -> FleetStudy:
         if across == down:
@@ -207,6 +218,10 @@ class FleetLab:
 
 def _kips_of(study: FleetStudy) -> frozenset[str]:
     return frozenset(kip for name in study.feature_sets for kip in name.split("+")) & {*asks.KIPS}
+
+
+def _has_elr(study: FleetStudy) -> bool:
+    return ELR in study.feature_sets
 
 
 PATIENCE = 0.15

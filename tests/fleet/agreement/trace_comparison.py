@@ -11,11 +11,11 @@ from kiplab.fleet.agreement.engine_run import EngineRun
 from kiplab.fleet.agreement.kernel_run import kernel_run
 from kiplab.fleet.agreement.outside_events import Outside, OutsideSchedule
 from kiplab.fleet.agreement.trace_lines import Trace, TracedState, TraceLine
-from kiplab.fleet.kernel.feature_sets import FEATURE_SETS, features_of
+from kiplab.fleet.kernel.feature_sets import EVERY_SET, features_of
 from kiplab.protocol.features import Features, parse_features
 
 COMPARED: dict[str, Features] = {
-    **{name: features_of(name) for name in FEATURE_SETS},
+    **{name: features_of(name) for name in EVERY_SET},
     "later": parse_features(
         "3.5", off=("631.one-live-incarnation",), on=("kafka-12670", "966", "kafka-15021")
     ),
@@ -82,7 +82,10 @@ def _state(state: TracedState) -> str:
     """``"epoch 11: leader 2 under 6, ISR 2"``."""
     who = f"leader {state.leader or 'none'} under {state.leader_epoch}"
     isr = ",".join(map(str, state.isr))
-    return f"epoch {state.partition_epoch}: {who}, ISR {isr}{', recovering' * state.recovering}"
+    elr = f", ELR {','.join(map(str, state.elr))}" if state.elr else ""
+    last = f", last known leader {state.last_known}" if state.last_known else ""
+    more = f"{elr}{last}{', recovering' * state.recovering}"
+    return f"epoch {state.partition_epoch}: {who}, ISR {isr or 'nobody'}{more}"
 
 
 def kernel_trace(

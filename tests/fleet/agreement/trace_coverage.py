@@ -13,15 +13,24 @@ from kiplab.fleet.agreement.trace_lines import NOBODY, Trace, TracedState
 from kiplab.protocol.guards import GUARDS
 
 _STEPS = {
-    "grows": ("stays", "stays, recovery ends", "changes"),
-    "shrinks": ("stays", "begins a new epoch", "changes", "goes"),
+    "grows": (
+        *("stays", "stays, recovery ends", "changes"),
+        # An ISR that was empty.
+        *("comes", "comes, recovery begins", "comes, still recovering"),
+    ),
+    "shrinks": (
+        *("stays", "begins a new epoch", "changes", "goes"),
+        *("goes, still recovering",),
+    ),
     "stays": (
         *("goes", "comes", "begins a new epoch", "stays, recovery ends"),
         *("goes, still recovering", "comes, still recovering"),
-        "begins a new epoch, still recovering",
+        *("begins a new epoch, still recovering",),
+        # Only the ELR is another one.
+        "stays",
     ),
     "is another": (
-        *("comes, recovery begins", "changes, recovery begins"),
+        *("changes", "comes, recovery begins", "changes, recovery begins"),
         *("comes, still recovering", "changes, still recovering"),
     ),
 }

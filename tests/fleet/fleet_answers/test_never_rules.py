@@ -6,19 +6,20 @@ from itertools import product
 import pytest
 from msgspec.structs import replace
 
-from kiplab.fleet.estimators.forced_outages import OUTAGE_METRICS
+from kiplab.fleet.estimators.forced_outages import ALL_GONE_US, ELR_METRICS, OUTAGE_METRICS
 from kiplab.fleet.estimators.forced_windows import METRICS as FORCED_METRICS
 from kiplab.fleet.estimators.forced_windows import forced_rates
 from kiplab.fleet.fleet_answers import counted_metrics
-from kiplab.fleet.fleet_answers.counted_metrics import COUNTED, NeverRule, kips_of, never_in
-from kiplab.fleet.kernel.feature_sets import FEATURE_SETS
+from kiplab.fleet.fleet_answers.counted_metrics import COUNTED, NeverRule, never_in
+from kiplab.fleet.kernel.feature_sets import EVERY_SET, FEATURE_SETS
 from kiplab.fleet.kernel.simulation import METRIC_NAMES, Counts, simulate
 from kiplab.fleet.parameters import Parameters, Scenario
 from kiplab.fleet.parameters.as_world import as_world, horizon_us
+from kiplab.fleet.parameters.meaningful_sets import kips_of
 from kiplab.fleet.pipeline.study_plan import FORCED, NAIVE
 from kiplab.fleet.statistics.event_rates import WeighedRate
 
-SETS = FEATURE_SETS
+SETS = EVERY_SET
 OFTEN = Parameters(
     horizon_years=1.0,
     crashes_per_year=400.0,
@@ -69,7 +70,7 @@ def lived(world: str) -> tuple[Scenario, Counts]:
 
 
 def test_every_metric_of_the_kernel_and_of_forced_samples_is_described() -> None:
-    missing = {*METRIC_NAMES, *FORCED_METRICS, *OUTAGE_METRICS} ^ {*COUNTED}
+    missing = {*METRIC_NAMES, *FORCED_METRICS, *OUTAGE_METRICS, *ELR_METRICS} ^ {*COUNTED}
     assert not missing, f"say in counted_metrics.toml what {sorted(missing)} counts"
     assert all(one.is_time == name.endswith("_us") for name, one in COUNTED.items())
 
@@ -88,12 +89,12 @@ def test_each_rule_holds_somewhere_and_elsewhere_it_does_happen(rule: NeverRule)
     points = [(lived(world), features) for world in WORLDS for features in SETS]
     held = [counts for (s, counts), f in points if rule.holds(s, kips_of(f))]
     assert held, "try it in a world of WORLDS"
-    for metric in {*rule.metrics} - {*FORCED_METRICS, *OUTAGE_METRICS}:
+    for metric in {*rule.metrics} - {*FORCED_METRICS, *OUTAGE_METRICS, ALL_GONE_US}:
         seen = [c.total(f, metric) for (s, c), f in points if never_in(s, f, metric) is None]
         assert max(seen) > 0, f"{metric} is never seen in any world of WORLDS"
 
 
-@pytest.mark.parametrize("features", SETS)
+@pytest.mark.parametrize("features", FEATURE_SETS)
 def test_forced_windows_call_the_same_impossible(features: str) -> None:
     base = Parameters()
     scenario = Scenario(feature_sets=SETS, parameters=base)

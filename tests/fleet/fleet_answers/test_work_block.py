@@ -11,6 +11,7 @@ from kiplab.fleet.estimators.forced_windows import forced_block
 from kiplab.fleet.fleet_answers.work_block import work_block
 from kiplab.fleet.kernel.simulation import METRIC_NAMES
 from kiplab.fleet.parameters import Parameters, Scenario
+from kiplab.fleet.parameters.meaningful_sets import kips_of
 from kiplab.fleet.pipeline.study_plan import METHODS, FleetOrder, Partial
 from kiplab.fleet.statistics.block_means import Weights
 
@@ -92,8 +93,25 @@ def test_forced_outages_are_those_of_the_estimator_under_every_set(
     assert {one.metric for one in found} == {*OUTAGE_METRICS}
     expected = outage_block(several, seed=3, block=3, samples=250)
     for features in order.feature_sets:
-        for metric, weights in expected.items():
-            assert weighed(of(found, features, metric)) == weights
+        for metric in OUTAGE_METRICS:
+            assert weighed(of(found, features, metric)) == expected[metric]
+
+
+@pytest.mark.parametrize(("replicas", "least"), [(2, 1), (2, 2), (3, 2)])
+def test_of_a_release_of_today_outages_say_how_long_they_last_and_what_they_mark(
+    replicas: int, least: int
+) -> None:
+    several = replace(OFTEN, replication_factor=replicas, min_insync_replicas=least)
+    scenario = Scenario(feature_sets=("841", "no-elr", "elr"), parameters=several)
+    order = replace(ORDER, scenario=scenario, feature_sets=scenario.feature_sets)
+    found = work_block(replace(order, method="forced", block=3, first=750, last=1000))
+    for features in order.feature_sets:
+        expected = outage_block(several, kips_of(features), seed=3, block=3, samples=250)
+        for metric in ("all_replicas_gone", "all_gone_us"):
+            assert weighed(of(found, features, metric)) == expected[metric]
+        marked, unmarked = ("unclean_loss", "last_replica_loss")[:: 1 if features == "elr" else -1]
+        assert of(found, features, marked).events
+        assert not of(found, features, unmarked).events
 
 
 def test_a_single_replica_is_not_forced() -> None:

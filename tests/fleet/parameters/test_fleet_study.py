@@ -18,7 +18,8 @@ def grid(**parameters: Any) -> FleetStudy:
 
 
 def test_five_studies_come_with_kiplab() -> None:
-    assert presets() == ("crash-loop", "linkedin", "rolling-upgrade", "slow-controller", "small")
+    names = ("crash-loop", "elr", "linkedin", "rolling-upgrade", "slow-controller", "small")
+    assert presets() == names
 
 
 @pytest.mark.parametrize("name", presets())

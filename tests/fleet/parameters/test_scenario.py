@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from kiplab.fleet.kernel.feature_sets import FEATURE_SETS
+from kiplab.fleet.kernel.feature_sets import EVERY_SET
 from kiplab.fleet.parameters import PARAMETERS, ParameterError, Parameters, Scenario
 from kiplab.fleet.parameters.meaningful_sets import KipStanding, standing_of
 
@@ -61,7 +61,7 @@ def test_what_no_fleet_can_be_is_no_scenario() -> None:
 
 
 def test_what_a_release_has_is_told_from_what_only_a_switch_makes() -> None:
-    released = {name for name in FEATURE_SETS if standing_of(name) is KipStanding.RELEASED}
-    assert released == {"none", "841", "841+903"}
+    released = {name for name in EVERY_SET if standing_of(name) is KipStanding.RELEASED}
+    assert released == {"none", "841", "841+903", "no-elr", "elr"}
     assert standing_of("903") is KipStanding.SWITCHED
     assert standing_of("841+704") is KipStanding.SPECIFIED

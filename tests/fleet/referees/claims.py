@@ -15,7 +15,9 @@ from kiplab.fleet.estimators.closed_forms import (
 )
 from kiplab.fleet.estimators.forced_outages import (
     ALL_GONE,
+    ALL_GONE_US,
     OUTAGE_METRICS,
+    UNCLEAN_LOSS,
     left_out,
     outage_block,
 )
@@ -31,6 +33,7 @@ from kiplab.fleet.estimators.forced_windows import (
 from kiplab.fleet.estimators.window_draws import real_draws
 from kiplab.fleet.kernel.world import SECOND, YEAR, Constant, Exponential, Uniform, World
 from kiplab.fleet.parameters import Parameters
+from kiplab.fleet.parameters.meaningful_sets import kips_of
 from kiplab.fleet.parameters.years import SECONDS_PER_YEAR
 from tests.fleet.referees.compared import (
     BOTH,
@@ -47,6 +50,7 @@ from tests.fleet.referees.compared import (
 from tests.fleet.referees.exact_chains import (
     StandingRates,
     UncleanRates,
+    elr_rates,
     exponential_draws,
     standing_rates,
     unclean_rates,
@@ -89,6 +93,7 @@ def claims(effort: float = 1.0) -> Iterator[Claim]:
     samples = max(500, round(2_000 * effort))
     for replicas, crashes, years in STANDING:
         yield from _last_standing(replicas, crashes, years * effort)
+    yield from _eligible(8 * effort)
     yield from _unclean(2_000 * effort)
     yield from _shocks(2_000 * effort)
     yield from _at_base(200_000 * effort)
@@ -99,6 +104,7 @@ def claims(effort: float = 1.0) -> Iterator[Claim]:
     yield from _race_seen(LOOPING, 5_000 * effort, samples, "crash loops, requests slow")
     yield from _all_gone_by_the_chain(samples)
     yield from _all_gone_seen(20 * effort, samples)
+    yield from _waited_for_seen(20 * effort, samples)
 
 
 # --- the kernel -----------------------------------------------------------------------------------
@@ -126,6 +132,22 @@ def _last_standing(replicas: int, crashes: int, years: float) -> Iterator[Claim]
     for metric, expected in exact.items():
         ours = yearly(counts, BOTH, metric)
         yield Claim(metric, BOTH, CHAIN, regime, ours, certain(expected), margin)
+
+
+def _eligible(years: float) -> Iterator[Claim]:
+    """Two replicas that both have to be in sync: the ELR has whoever leaves."""
+    crashes, repair = 20_000, 60 * SECOND
+    back, bounces = Exponential(repair), crashes // 2
+    world = replace(AT_ONCE, min_insync_replicas=2, tail_lost=0.0, disk_replaced=0.3)
+    world = replace(world, crash_restart=back, clean_restart=back)
+    world = replace(world, crash_mean_us=YEAR // crashes, bounce_mean_us=YEAR // bounces)
+    rates = StandingRates(2, crashes, bounces, restart=YEAR / repair, lost=0.3)
+    counts = lived(world, ("elr",), years)
+    # As for the last one standing; and what the chain leaves out.
+    margin = 2 * NOTICED * (1 / repair + crashes / YEAR) + (crashes * repair / YEAR) ** 2
+    for metric, expected in elr_rates(rates).items():
+        ours, theirs = yearly(counts, "elr", metric), certain(expected)
+        yield Claim(metric, "elr", CHAIN, "two must be in sync", ours, theirs, margin)
 
 
 def _unclean(years: float) -> Iterator[Claim]:
@@ -242,7 +264,7 @@ def _race_seen(p: Parameters, years: float, samples: int, regime: str) -> Iterat
         yield Claim(metric, BOTH, FORMULA, regime, yearly(counts, BOTH, metric), certain(0.0))
 
 
-SEEN_AS = {ALL_GONE: "offline"}
+SEEN_AS = {ALL_GONE: "offline", ALL_GONE_US: "offline_us"}
 """What chain and kernel count it as, where nothing else takes the partition offline."""
 
 
@@ -257,7 +279,7 @@ def _all_gone_by_the_chain(samples: int) -> Iterator[Claim]:
         exact, forced = standing_rates(rates), _outages(p, exponential_draws, samples)
         # A second of each is a session's, and not a part of one exponential delay.
         margin = replicas * p.session_s / missing_s + met_by_another(p, missing_s)
-        for metric in OUTAGE_METRICS:
+        for metric in (*OUTAGE_METRICS, ALL_GONE_US):
             ours, theirs = weighed(forced, metric), certain(exact[SEEN_AS.get(metric, metric)])
             yield Claim(metric, BOTH, CHAIN, f"forced, {replicas}", ours, theirs, margin)
 
@@ -270,3 +292,20 @@ def _all_gone_seen(years: float, samples: int) -> Iterator[Claim]:
     for metric in OUTAGE_METRICS:
         ours, theirs = weighed(forced, metric), yearly(counts, BOTH, SEEN_AS.get(metric, metric))
         yield Claim(metric, BOTH, NAIVE, "forced, 3", ours, theirs, left_out(p, metric))
+
+
+def _waited_for_seen(years: float, samples: int) -> Iterator[Claim]:
+    """Of two replicas the one that stopped in order is eligible, of three only who crashed."""
+    often = replace(QUIET, min_insync_replicas=2, tail_lost=1.0)
+    often = replace(often, crash_restart_s=40.0, clean_restart_s=30.0, catch_up_s=10.0)
+    for replicas, crashes in ((2, 3_000.0), (3, 10_000.0)):
+        p = replace(often, replication_factor=replicas, crashes_per_year=crashes)
+        p = replace(p, bounces_per_year=5_000.0)
+        counts = lived(world_of(p), ("no-elr", "elr"), years)
+        for features, lost in (("no-elr", LAST_REPLICA_LOSS), ("elr", UNCLEAN_LOSS)):
+            block = partial(outage_block, p, kips_of(features), samples=samples)
+            forced = weighed_blocks(block, forced_exposure(p, samples))
+            for metric in (lost, ALL_GONE_US):
+                ours, seen = weighed(forced, metric), SEEN_AS.get(metric, metric)
+                theirs, regime = yearly(counts, features, seen), f"forced, waited for, {replicas}"
+                yield Claim(metric, features, NAIVE, regime, ours, theirs, left_out(p, metric))

@@ -121,6 +121,58 @@ def standing_rates(r: StandingRates, min_insync_replicas: int = 1) -> dict[str, 
     return rates_of(chain) | {name: MICROSECONDS_PER_YEAR * one for name, one in times.items()}
 
 
+# --- eligible leader replicas ---------------------------------------------------------------------
+
+
+def elr_chain(r: StandingRates) -> Chain:
+    """Two replicas, min.insync.replicas=2; who is back is in the ISR at once. A state says of both
+    what they are, who went last stands last: "u" is down and eligible after a crash, "c" after a
+    planned restart, "n" is down and struck off, "x" is up, struck off, and waits. "!" if who went
+    last has no records. `lost` are disks.
+
+    Left out: a leader without records that loses them once more before it has new ones.
+    """
+    arcs: list[Arc] = [
+        ("both", "u", 2 * r.crash, "incidents"),
+        ("both", "c", 2 * r.bounce, "incidents"),
+        *((alone, "both", r.restart, "") for alone in ("u", "c", "n", "cx")),
+        # Who stopped in order is back, and leads with everything.
+        ("c", "cu", r.crash, "incidents offline"),
+        ("cu", "u", r.restart, ""),
+        ("cu", "cx", r.restart, ""),
+        ("cx", "cn", r.crash, "incidents"),
+        ("cn", "n", r.restart, ""),
+        ("cn", "cx", r.restart, ""),
+    ]
+    for flag, share in (("", 1 - r.lost), ("!", r.lost)):
+        loss, uu, xu, ux, nu = "unclean_loss" * bool(flag), *(f"{s}{flag}" for s in _UNCLEAN)
+        arcs += [
+            ("u", uu, r.crash * share, "incidents offline"),
+            ("n", nu, r.crash * share, "incidents offline"),
+            (uu, xu, r.restart, ""),
+            (uu, ux, r.restart, ""),
+            # Once the other one is struck off, who went last leads, uncleanly.
+            (xu, "both", r.restart, loss),
+            (ux, "both", r.restart, loss),
+            (nu, "n", r.restart, loss),
+            (nu, xu, r.restart, ""),
+            (xu, nu, r.crash, "incidents"),
+            (ux, "uu!", r.crash * (1 if flag else r.lost), "incidents"),
+            (ux, "uu", 0 if flag else r.crash * (1 - r.lost), "incidents"),
+        ]
+    return _chain(list(dict.fromkeys(state for arc in arcs for state in arc[:2])), arcs)
+
+
+_UNCLEAN = ("uu", "xu", "ux", "nu")
+
+
+def elr_rates(r: StandingRates) -> dict[str, Any]:
+    """Events per unit of time; microseconds a year without a leader."""
+    chain = elr_chain(r)
+    led = sum(share for state, share in shares(chain).items() if state in ("both", "u", "c", "n"))
+    return rates_of(chain) | {"offline_us": MICROSECONDS_PER_YEAR * (1 - led)}
+
+
 # --- unclean elections ----------------------------------------------------------------------------
 
 

@@ -35,6 +35,7 @@ BALANCED = [
         )
         for recovered in (0, 90)
     ),
+    chains.elr_chain(in_fractions(at_base(2))),
     chains.race_chain(in_fractions(chains.race_rates(CRASH_LOOP)), NEITHER),
     chains.race_chain(in_fractions(chains.race_rates(BASE)), BOTH),
 ]

@@ -268,9 +268,10 @@ def reassign(
 
         Source: LeaderAcceptor and PartitionRegistration.directory (4.0.2, 4.3.1).
         """
-        if broker not in held.replicas:
+        active = is_active(controller, code.active, broker)
+        if active and broker not in held.replicas:
             raise RefusedReassignmentError(errors.KafkaError.UNKNOWN_SERVER_ERROR.name)
-        return is_active(controller, code.active, broker)
+        return active
 
     return build(held, targets, acceptable, code, election)
 

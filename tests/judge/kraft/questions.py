@@ -200,12 +200,18 @@ class Questions:
     def reassignment(self, held: Truth) -> Reassigned:
         """A partition moves to other brokers, or back to those that it had; some of one that is
         moving already, which is cancelled or gets other targets.
+
+        With eligible leader replicas none is cancelled whose leader would be no replica then. An
+        unclean election may leave such a last known leader; when somebody is unfenced, Kafka asks
+        for its directory, and resigns (4.1.2, by PartitionRegistration.directory). The engine moves
+        no partition, and has no such state.
         """
         dice = self.dice
         moving = [p for p in held.partitions if p.adding or p.removing]
         state = dice.choice(moving if moving and not dice.once_in(3) else held.partitions)
         is_moving = bool(state.adding or state.removing)
-        if dice.once_in(3 if is_moving else 12):
+        goes_back = not (self._elr and state.leader in state.adding)
+        if dice.once_in(3 if is_moving else 12) and goes_back:
             return Reassigned(state.name, None)
         return Reassigned(state.name, tuple(self._targets(state)))
 
