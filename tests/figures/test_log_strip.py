@@ -69,7 +69,9 @@ def test_other_records_at_the_same_offsets_are_struck_and_so_is_what_was_read() 
 
 
 def test_runs_without_an_unclean_election_have_no_strip(lossy: Rows) -> None:
-    for name in set(names()) - {n for n in names() if n.startswith(("unclean", "704"))}:
+    # An election from the ELR truncates what was acknowledged with acks=1, and has a strip as well.
+    parted = ("unclean", "704", "elr-acks-one")
+    for name in set(names()) - {n for n in names() if n.startswith(parted)}:
         rows = run(name).rows()
         held = any(m.kind == "unclean" and m.partition == rows.busiest for m in rows.marks)
         assert bool(log_blocks(rows, rows.busiest)) == held, name

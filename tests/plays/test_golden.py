@@ -71,11 +71,9 @@ def test_the_plays_in_which_a_proposal_is_forgotten_or_overtaken_are_these() -> 
 
 
 @pytest.mark.parametrize("features", ["@4.1+elr", "@4.3+elr"])
-def test_with_eligible_leader_replicas_a_setting_that_comes_late_breaks_a_promise_too(
-    features: str,
-) -> None:
+def test_eligible_leader_replicas_break_no_promise_but_by_a_proposal(features: str) -> None:
     broken = {n for n in names() if breaks_promise(run_play(load(n), feature_set(features)))}
-    assert broken == {"hole-level", "hole-never-level", "elr-min-isr-raised-unheard"}
+    assert broken == {"hole-level", "hole-never-level"}
 
 
 def test_every_play_has_a_title_and_a_question() -> None:

@@ -92,7 +92,9 @@ class DecidedStep:
             text = f"everything stays as it is: {decision.refused}"
             return cluster, [Happened(text=text)]
         after, events = carried_out(cluster, move, checked=True)
-        return after, [*events, *map(_written_fact, decision.written)]
+        # What the engine writes of a feature is written by Kafka here.
+        told = (event for event in events if not isinstance(event, RecordWritten))
+        return after, [*told, *map(_written_fact, decision.written)]
 
     def _decide(
         self, cluster: Cluster, at: BrokerId, cause: Message | moves.Move, mine: NodeEffect
