@@ -165,6 +165,7 @@ def main() -> None:
     print(f"kernel, first call in this process: {time.process_time() - started:.1f} s\n")
     none = measured("kernel, none", kernel("none"), 100_000)
     measured("kernel, 841+903 (as Kafka 3.5)", kernel("841+903"), 100_000)
+    measured("kernel, elr (as Kafka 4.3)", kernel("elr"), 100_000)
     measured("kernel, four sets at once", kernel("none", "841", "903", "841+903"), 50_000)
     loop = measured("a loop over a heap in Python", with_a_heap, 2_000)
     slow = measured("the kernel's source without numba", kernel("none", compiled=False), 100)

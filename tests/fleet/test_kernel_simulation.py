@@ -5,9 +5,17 @@ from hashlib import sha256
 import pytest
 from msgspec.structs import replace
 
-from kiplab.fleet.kernel.feature_sets import FEATURE_SETS, mask_of
+from kiplab.fleet.kernel.feature_sets import FEATURE_SETS, OF_TODAY, mask_of
 from kiplab.fleet.kernel.simulation import METRIC_NAMES, Counts, simulate
-from kiplab.fleet.kernel.world import DAY, SECOND, YEAR, Exponential, World, compiled_world
+from kiplab.fleet.kernel.world import (
+    DAY,
+    SECOND,
+    YEAR,
+    Constant,
+    Exponential,
+    World,
+    compiled_world,
+)
 
 FOUR = ("none", "841", "903", "841+903")
 BUSY = World(crash_mean_us=YEAR // 150, bounce_mean_us=YEAR // 100, alter_partition_slow_share=0.3)
@@ -44,6 +52,25 @@ def _counted(
         feature_sets=sets,
         **{"compiled": False, **more},
     )
+
+
+HASTY = replace(
+    BUSY,
+    **{"crash_mean_us": YEAR // 1_500, "bounce_mean_us": YEAR // 1_500, "cut_mean_us": YEAR // 200},
+    **{"crash_restart": Exponential(5 * SECOND), "clean_restart": Exponential(3 * SECOND)},
+    **{"catch_up": Exponential(SECOND), "flush_age": Constant(1), "heartbeat_age": Constant(1)},
+    **{"replication_factor": 3, "min_insync_replicas": 2},
+)
+"""Who has stopped is back before its session is over, and there is nothing to look back for."""
+
+
+@pytest.mark.parametrize("world", [BUSY, WILD, HASTY], ids=["busy", "wild", "hasty"])
+def test_skipping_changes_no_number_of_a_release_of_today(world: World) -> None:
+    span = {"seed": 7, "first": 0, "last": 40, "horizon_us": 60 * DAY, "feature_sets": [*OF_TODAY]}
+    skipped, stepped = (simulate(world, **span, skips=skips) for skips in (True, False))
+    assert numbers(skipped) == numbers(stepped)
+    assert skipped.steps < stepped.steps
+    assert skipped.checks == stepped.checks == 0
 
 
 @pytest.mark.parametrize("world", [World(), BUSY, WILD, SOON], ids=["base", "busy", "wild", "soon"])

@@ -41,7 +41,7 @@ def _is_over_at(st: list[int], w: list[int], i: int, leader: int) -> int:
     if kind == event.CRASH:
         gone = max(st[row + event.RESTART], w[SESSION_OVER_US]) + w[RETRY_US]
     else:
-        gone = st[row + event.SHUTDOWN] + st[row + event.RESTART]
+        gone = st[row + event.SHUTDOWN] + max(st[row + event.RESTART], w[world.LASTS_ON_US])
     peer = leader if leader != b else 1 if b == 0 else 0
     delays = i * stream.STREAM + stream.DELAYS_AT + peer * DELAY_TRIES
     return now + gone + back + max(st[delays], st[delays + 1])

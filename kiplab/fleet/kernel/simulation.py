@@ -8,6 +8,7 @@ import msgspec
 from . import set_words as word
 from .feature_sets import is_regular, mask_of
 from .machine_code import has_compiler, plain, words
+from .mirrored_guards import CODE_OF_4_0
 from .outside_streams import DELAYS, STREAM, STREAMS
 from .quiet_time import QUIET_WORDS
 from .set_events import ROW
@@ -80,7 +81,7 @@ def simulate(
     if not masks:
         raise ValueError("there is no feature set; expected at least one, as in ['none']")
     skips = skips and all(map(is_regular, masks))
-    words = compiled_world(world)
+    words = compiled_world(world, lasts_on=any(mask & CODE_OF_4_0 for mask in masks))
     fast = compiled and has_compiler()
     states = _rows(len(masks), fast)
     numbers = tuple(n if fast else _listed(n) for n in (words.numbers, words.tables))

@@ -107,8 +107,11 @@ class WorldWords(msgspec.Struct, frozen=True):
     tables: list[int]
 
 
-def compiled_world(world: World) -> WorldWords:
-    """Raises ValueError for a world that there is not: replicas, shares or racks out of range."""
+def compiled_world(world: World, *, lasts_on: bool = False) -> WorldWords:
+    """`lasts_on`: the session of a broker that stopped does, as from 4.0 on.
+
+    Raises ValueError for a world that there is not: replicas, shares or racks out of range.
+    """
     _check(world)
     w = [0] * place.WORLD_SIZE
     tables: list[int] = []
@@ -119,6 +122,7 @@ def compiled_world(world: World) -> WorldWords:
         longest_of[name] = longest(table) if table else 0
         tables += table
     _fill(w, world)
+    w[place.LASTS_ON_US] = w[word.SESSION_OVER_US] + w[word.RETRY_US] if lasts_on else 0
     _bound(w, world, longest_of)
     return WorldWords(as_words(w), as_words(tables or [0]))
 
@@ -202,7 +206,8 @@ def _bound(w: list[int], world: World, longest_of: dict[str, int]) -> None:
     back += max(longest_of["alter_partition_fast"], longest_of["alter_partition_slow"]) + 1
     gone = max(longest_of["crash_restart"], w[word.SESSION_OVER_US]) + w[word.RETRY_US]
     w[place.CRASH_BOUND] = gone + back
-    w[place.BOUNCE_BOUND] = longest_of["shutdown"] + longest_of["clean_restart"] + back
+    stopped = max(longest_of["clean_restart"], w[place.LASTS_ON_US])
+    w[place.BOUNCE_BOUND] = longest_of["shutdown"] + stopped + back
     w[place.FAST_IN_TIME] = int(longest_of["alter_partition_fast"] + 1 < min(_of(world.shutdown)))
     w[place.OUTAGE_BOUND] = longest_of["failover_lasts"] + 1
     w[place.LOOK_BACK] = max(longest_of["flush_age"], longest_of["heartbeat_age"])
