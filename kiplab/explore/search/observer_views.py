@@ -46,7 +46,10 @@ LeadingProcessView = _shows("LeadingProcessView", "epoch", "replicas")
 LeadingReplicaView = _shows("LeadingReplicaView", "partition", "leader_epoch", "leading")
 ChangingBrokerView = _shows("ChangingBrokerView", "id", "incarnation", "durable", "process")
 ChangingProcessView = _shows("ChangingProcessView", "epoch", "replicas")
-ReplicaView = _shows("ReplicaView", "partition", "leader_epoch", "high_watermark", "leading")
+ReplicaView = _shows(
+    "ReplicaView",
+    *("partition", "leader_epoch", "high_watermark", "min_insync_replicas", "leading"),
+)
 """A process's role for a partition; `leading` is True or None."""
 
 
@@ -69,7 +72,10 @@ def _changing(node: Any) -> View:
     process, view = node.process, None
     if process is not None:
         replicas = [
-            ReplicaView(r.partition, r.leader_epoch, r.high_watermark, r.leading and True)
+            ReplicaView(
+                *(r.partition, r.leader_epoch, r.high_watermark, r.min_insync_replicas),
+                r.leading and True,
+            )
             for r in process.replicas
         ]
         view = ChangingProcessView(process.epoch, tuple(replicas))
