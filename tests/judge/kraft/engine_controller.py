@@ -29,7 +29,7 @@ from kiplab.protocol.kraft.records import PartitionChangeRecord
 from kiplab.protocol.kraft.replay import SETTINGS, commit
 from kiplab.protocol.kraft.sessions import has_contacts
 from kiplab.protocol.messages import Request, UnregisterBrokerRequest, api_message
-from kiplab.protocol.registrations import PartitionRegistration
+from kiplab.protocol.registrations import PartitionRegistration, topic_of
 
 from . import turns
 
@@ -44,7 +44,10 @@ class EngineController:
         """With `features`, whose metadata version is that of `beginning`."""
         self.witness: Witness = lambda _before, _move, _done: None
         end, own = beginning.end, MetadataOffset(beginning.last_record + 1)
-        self.cluster = cluster.Cluster(features, Controller(next_offset=end), (), timed=True)
+        # A cluster that was formatted with eligible leader replicas has the cluster-level entry.
+        cluster_level = 1 if features.has_elr else None
+        first = Controller(next_offset=end, cluster_min_insync_replicas=cluster_level)
+        self.cluster = cluster.Cluster(features, first, (), timed=True)
         if own < end:
             self.follow(own)
             self.take_over(end)
@@ -211,7 +214,9 @@ class EngineController:
     def add(self, partitions: Sequence[PartitionRegistration], end: MetadataOffset) -> None:
         """Partitions that Kafka has created, and written into its log, which ends there now."""
         both = sorted((*self.held.partitions, *partitions), key=lambda p: p.name)
-        self._hold(partitions=tuple(both), write_offset=None)
+        # Each is created with a min.insync.replicas of its own.
+        own = tuple(sorted({topic_of(p.name) for p in both}))
+        self._hold(partitions=tuple(both), write_offset=None, topics_with_min_insync=own)
         self.follow(end)
 
     def follow(self, end: MetadataOffset) -> None:
