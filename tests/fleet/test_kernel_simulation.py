@@ -67,8 +67,13 @@ HASTY = replace(
 
 @pytest.mark.parametrize("world", [BUSY, WILD, HASTY], ids=["busy", "wild", "hasty"])
 def test_skipping_changes_no_number_of_a_release_of_today(world: World) -> None:
-    span: dict[str, Any] = {"seed": 7, "first": 0, "last": 40, "horizon_us": 60 * DAY}
-    span["feature_sets"] = [*OF_TODAY]
+    span: Any = {
+        "seed": 7,
+        "first": 0,
+        "last": 40,
+        "horizon_us": 60 * DAY,
+        "feature_sets": [*OF_TODAY],
+    }
     skipped, stepped = (simulate(world, **span, skips=skips) for skips in (True, False))
     assert numbers(skipped) == numbers(stepped)
     assert skipped.steps < stepped.steps
