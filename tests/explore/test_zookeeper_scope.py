@@ -57,9 +57,11 @@ NOT_OFFERED: Mapping[type, str] = {
     moves.FinishLeaderRecovery: "No election is unclean.",
     moves.FailOver: _STAYS,
     moves.Configure: _SETTINGS,
+    moves.ConfigureBrokers: _SETTINGS,
     moves.DeleteTopic: _SETTINGS,
     moves.Upgrade: _SETTINGS,
     moves.UpgradeMetadata: _SETTINGS,
+    moves.UpgradeElr: _SETTINGS,
     moves.RawRequest: "What no rule sends shows nothing about the rules.",
 }
 """Moves that no action makes. "Left out" is what happens in Kafka and in no search of the level."""

@@ -60,7 +60,9 @@ class ControllerProcess(java_process.OwnedProcess):
         self._write_settings()
         if not self.data.exists():
             self._format()
-            shutil.copytree(self.data, self._blank)
+            if self.data.exists():
+                # Else it was no Kafka that formatted it, which is told when that is started.
+                shutil.copytree(self.data, self._blank)
 
     def _write_settings(self) -> None:
         text = server_settings(self.release, self.port, self.data)
