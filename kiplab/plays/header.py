@@ -13,7 +13,7 @@ from ..protocol.features import Features
 from . import values
 from .play import Play, Statement
 from .play_errors import PlayError
-from .rule_lines import in_mode
+from .rule_lines import heeded
 from .values import Keys, Names
 
 DEFAULT_RELEASE = "3.5"
@@ -108,8 +108,8 @@ def features_of(play: Play) -> Features:
 
 
 def setup_of(play: Play, features: Features) -> Setup:
-    """What the run begins with, under `features`; what is said of the other mode is not."""
-    play = replace(play, statements=tuple(in_mode(play.statements, features.mode)))
+    """What the run begins with, under `features`; what means nothing there is not said."""
+    play = replace(play, statements=tuple(heeded(play.statements, features)))
     brokers = brokers_of(play)
     given, controller = (_read(play.first(verb)) for verb in ("given", "controller"))
     return Setup(

@@ -1,7 +1,7 @@
 """The lines of a header that ask for rules; and a play's lines under other rules than its own.
 
-Some words of a header belong to one mode alone. A play may be run under rules of the other mode:
-they have no effect there, and are not written.
+Some words of a header belong to one mode alone, some to eligible leader replicas. A play may be run
+under rules without these: they have no effect there, and are not written.
 """
 
 from collections.abc import Iterable, Iterator
@@ -44,6 +44,26 @@ def in_mode(statements: Iterable[Statement], mode: Mode) -> Iterator[Statement]:
         yield statement if not strange else replace(statement, args=kept)
 
 
+_OF_ELR = ("elr", "last-known")
+"""Keys of a topic that say something only of a cluster with eligible leader replicas."""
+
+
+def heeded(statements: Iterable[Statement], features: Features) -> Iterator[Statement]:
+    """The lines without keys that mean nothing under `features`: of the other mode, or of eligible
+    leader replicas where the cluster has none.
+    """
+    for statement in in_mode(statements, features.mode):
+        is_topic = statement.verb == "topic" and not features.has_elr
+        yield _without_elr(statement) if is_topic else statement
+
+
+def _without_elr(topic: Statement) -> Statement:
+    """Without eligible leader replicas the last member stays in the ISR: who led last."""
+    last = (topic.arg("last-known") or topic.arg("elr") or "none").partition(",")[0]
+    args = ((k, last if (k, v) == ("isr", "none") else v) for k, v in topic.args)
+    return replace(topic, args=tuple(arg for arg in args if arg[0] not in _OF_ELR))
+
+
 def rules(features: Features, controller: Statement | None = None) -> Iterator[Statement]:
     """The lines that ask for these features, but for the releases of brokers.
 
@@ -78,7 +98,7 @@ def under_rules(statements: Iterable[Statement], features: Features) -> tuple[St
 
 def _situation(statements: Iterable[Statement], features: Features) -> Iterator[Statement]:
     """The lines that ask for no rules; every broker with the release that it has."""
-    for statement in in_mode(statements, features.mode):
+    for statement in heeded(statements, features):
         if statement.verb == "broker":
             yield _placed(statement, BrokerId(int(statement.words[0])), features)
         elif statement.verb not in _RULES:

@@ -167,6 +167,23 @@ def test_a_matrix_over_their_rules() -> None:
     }
 
 
+@pytest.mark.long(quick="::test_a_matrix_over_their_rules")
+def test_a_matrix_over_841_903_and_single_rules_of_966() -> None:
+    """When broker 1 is alone in the ISR, broker 2 is eligible, and one disk is lost."""
+    members, elected = "966.elr-members", "966.elr-election"
+    empty, returned = "966.elr-empty-isr", "966.elr-unclean-shutdown"
+    start = header(ONE).replace("isr=1", "isr=1 elr=2").replace("log=empty", "log=1@1")
+    within: dict[str, Any] = {"writes": 0, "crashes": 1, "say": lambda _: None}
+    guards = ("841", "903", members, elected, empty, returned)
+    found = kiplab.matrix(start, guards, kafka=None, **within)
+    assert len(found.verdicts) == 64
+    for off, verdict in found.verdicts.items():
+        # Who is not elected from the ELR has to be kept out of the ISR until it has caught up.
+        forgotten = empty in off or (returned in off and members not in off)
+        harmed = "903" in off or (elected in off and forgotten)
+        assert verdict == (REFUTED if harmed else PROVED), off
+
+
 @pytest.mark.parametrize("within", [{"stops": 1}, {"kills": 1}], ids=str)
 def test_the_memoised_model_is_the_engines(within: dict[str, int]) -> None:
     assert_same_graph(begun(header(THREE), "4.3", elr=1), {**WITHIN, **within})

@@ -5,7 +5,7 @@ import pytest
 from msgspec.structs import replace
 
 from kiplab.plays.grammar import parse
-from kiplab.plays.header import features_asked_for, features_of
+from kiplab.plays.header import features_asked_for, features_of, setup_of
 from kiplab.plays.play import format_play
 from kiplab.plays.play_errors import PlayError
 from kiplab.plays.rule_lines import under_rules
@@ -75,6 +75,25 @@ def test_a_play_under_other_rules_says_the_feature() -> None:
     statements = under_rules(play.statements, features)
     assert "kafka 4.3 elr=1" in [s.text for s in statements]
     assert features_of(replace(play, statements=statements)) == features
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        ("isr=none leader=none elr=1,2 last-known=2", "isr=2 leader=none"),
+        ("isr=none leader=none elr=1,2", "isr=1 leader=none"),
+        ("isr=1 leader=1 elr=2", "isr=1 leader=1"),
+    ],
+)
+def test_without_the_feature_a_topic_has_no_elr_and_the_last_member_stays(
+    said: str, left: str
+) -> None:
+    play = parse(f"kafka 4.3 elr=1\nbroker 1\nbroker 2\ntopic orders replicas=1,2 {said}\n")
+    for features in (parse_features("4.3"), parse_features("3.5")):
+        lines = under_rules(play.statements, features)
+        assert lines[-1].text == f"topic orders replicas=1,2 {left}"
+        written = parse(format_play(replace(play, statements=lines)))
+        assert setup_of(written, features) == setup_of(play, features)
 
 
 def test_a_token_keeps_it_and_one_of_before_has_none() -> None:
