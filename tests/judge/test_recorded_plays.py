@@ -189,5 +189,6 @@ def again(
         leaders.begin(start)
         return noting.between(start, deciding.RealNodes(RecordedKafka(recording), leaders))
 
-    both = two_columns.play_in_two_columns(library.load(name), parse_features(release), nodes)
+    features = chosen(name, release, "both").features
+    both = two_columns.play_in_two_columns(library.load(name), features, nodes)
     assert both.agree, name
