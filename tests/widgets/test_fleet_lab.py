@@ -16,6 +16,7 @@ from kiplab.fleet.pictures.picture_rows import measured
 from kiplab.widgets.fleet_lab import fleet_question as asks
 from kiplab.widgets.fleet_lab import grid_panel, lab_of_fleets
 from kiplab.widgets.fleet_lab.lab_of_fleets import LastQuestion
+from tests.protocol.building import present
 from tests.widgets.hands import hear
 
 
@@ -97,7 +98,7 @@ def test_kips_are_seen_without_them_each_alone_and_all_together() -> None:
 def test_eligible_leader_replicas_are_seen_without_them_and_with_them(lab: FleetLab) -> None:
     assert not lab.elr.value
     lab.elr.value = True
-    assert {"no-elr", "elr"} < {*lab.answer.study.feature_sets}  # type: ignore[union-attr]
+    assert {"no-elr", "elr"} < {*present(lab.answer).study.feature_sets}
     assert "Kafka 4.3 with ELR, partition-hours a year" in lab.sentence
     assert lab.sentence.count("cannot happen") >= 2
     lab.reset()

@@ -13,6 +13,7 @@ from kiplab.fleet.fleet_answers.first_screen import first_screen
 from kiplab.fleet.kernel.feature_sets import OF_TODAY, TODAY
 from tests.fleet.agreement.random_outside import random_schedule
 from tests.fleet.agreement.trace_comparison import COMPARED
+from tests.protocol.building import present
 
 
 @cache
@@ -34,7 +35,7 @@ def test_a_loss_of_the_last_replica_is_marked_with_them_and_unmarked_without(lea
     assert having.marked.rate
     # Who waits for planned restarts saves only where one of the replicas that stop is eligible.
     saves = least == 3
-    assert (having.marked.high < without.unmarked.low) is saves  # type: ignore[operator]
+    assert (present(having.marked.high) < present(without.unmarked.low)) is saves
     assert (having.marked == without.unmarked) is not saves
 
 
@@ -45,8 +46,8 @@ def test_who_is_waited_for_makes_an_outage_longer_and_who_is_whole_shorter(
     without, having = (sides(least)[name].outage_hours for name in ("no-elr", "elr"))
     assert without
     assert having
-    assert (having.low > without.high) is longer  # type: ignore[operator]
-    assert (having.high < without.low) is (least == 3)  # type: ignore[operator]
+    assert (present(having.low) > present(without.high)) is longer
+    assert (present(having.high) < present(without.low)) is (least == 3)
 
 
 def test_both_numbers_are_said_with_their_intervals_and_what_they_leave_out() -> None:
@@ -58,7 +59,7 @@ def test_both_numbers_are_said_with_their_intervals_and_what_they_leave_out() ->
         assert {losses, hours} <= {*said}
         assert "cannot happen" in losses
         assert " to " in losses
-        assert f"{side.outage_hours.rate:.1g}"[:3] in hours  # type: ignore[union-attr]
+        assert f"{present(side.outage_hours).rate:.1e}"[:3] in hours
     asked = [part for part in first_screen(answer()) if "eligible" in part.question]
     assert [part.sentences[-len(LEFT_OUT) :] for part in asked] == [LEFT_OUT]
     (told, *_) = answer().report()["eligible_leader_replicas"]
