@@ -1,0 +1,1 @@
+"""A real cluster's metadata log: read, replayed, judged and drawn. It needs no Java."""

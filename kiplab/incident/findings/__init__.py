@@ -1,0 +1,1 @@
+"""What a history shows: one function a rule."""

@@ -1,0 +1,1 @@
+"""Segments, checkpoints and dump text to one stream of records."""

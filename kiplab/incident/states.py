@@ -1,0 +1,171 @@
+"""The state of a cluster as its metadata log tells it, and one step of it: a LogEvent.
+
+All values are frozen. `PartitionState.joined` and the dicts of a ClusterState are replaced, never
+changed.
+"""
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from .records import UNKNOWN, LogRecord, Moment
+
+NO_LEADER = -1
+
+
+class PartitionKey(NamedTuple):
+    """A partition of one topic id: a topic that was created again under its name has another."""
+
+    topic_id: str
+    partition: int
+
+
+class Joined(NamedTuple):
+    """Under which broker epoch a member entered the ISR, and where. A member that a checkpoint
+    brought has the epoch that was registered there, or an earlier one: it is not `exact`.
+    """
+
+    broker_epoch: int
+    at: Moment
+    exact: bool = True
+
+
+class PartitionState(msgspec.Struct, frozen=True):
+    """A partition after a record. `topic` is the name, or the id where the name is not known.
+
+    `joined` has an entry for each member of the ISR and of the ELR. The moments are None where it
+    is not so: `led_since` is where the present leader epoch began, `alone_since` where the ISR
+    became one broker, `below_since` where it became smaller than `min_insync_replicas`.
+    `isr_changes` are the times of the last changes of the ISR, eleven at most.
+    """
+
+    key: PartitionKey
+    topic: str
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+    leader: int
+    leader_epoch: int
+    partition_epoch: int
+    recovering: bool = False
+    adding: tuple[int, ...] = ()
+    removing: tuple[int, ...] = ()
+    directories: tuple[str, ...] = ()
+    elr: tuple[int, ...] = ()
+    last_known: tuple[int, ...] = ()
+    joined: Mapping[int, Joined] = {}
+    led_since: Moment | None = None
+    leaderless_since: Moment | None = None
+    recovering_since: Moment | None = None
+    alone_since: Moment | None = None
+    below_since: Moment | None = None
+    isr_changes: tuple[int, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """``"orders-0"``."""
+        return f"{self.topic}-{self.key.partition}"
+
+
+class BrokerLife(msgspec.Struct, frozen=True):
+    """One process of a broker: from a RegisterBrokerRecord to the next one, or to its end.
+
+    `release` is what the highest metadata version that it supports tells: ``"4.1"``, empty where
+    it is not known. `shutting_down_since` is None unless it asked for a controlled shutdown.
+    """
+
+    broker: int
+    epoch: int
+    incarnation: str
+    registered: Moment
+    fenced: bool = True
+    shutting_down_since: Moment | None = None
+    changed: Moment | None = None
+    """Where it was fenced or unfenced last."""
+    ended: Moment | None = None
+    release: str = ""
+    host: str = ""
+    directories: tuple[str, ...] = ()
+    exact: bool = True
+    """False for one that a checkpoint brought: it may have begun earlier."""
+
+    @property
+    def may_lead(self) -> bool:
+        """Whether a controller may add it to an ISR or make it leader."""
+        return not self.fenced and self.shutting_down_since is None and self.ended is None
+
+
+class ClusterState(msgspec.Struct, frozen=True):
+    """What is true of the whole cluster: replaced where a record changes it.
+
+    `lives` has the present life of each broker, also one that ended without a successor;
+    `earlier_lives` those before it, oldest first. `features` are levels by name.
+    `topic_settings` and `cluster_settings` have min.insync.replicas and
+    unclean.leader.election.enable as the records set them. `controller` is the id of the active
+    controller, `controller_release` what it registered, both where the log tells.
+    """
+
+    controller_epoch: int = UNKNOWN
+    controller_since: Moment | None = None
+    controller: int = UNKNOWN
+    controller_release: str = ""
+    lives: Mapping[int, BrokerLife] = {}
+    earlier_lives: Mapping[int, tuple[BrokerLife, ...]] = {}
+    features: Mapping[str, int] = {}
+    topic_settings: Mapping[str, Mapping[str, str]] = {}
+    cluster_settings: Mapping[str, str] = {}
+    idles: bool = False
+    """Whether the controllers of this log write a record while nothing happens."""
+    previous: Moment | None = None
+    """The record before this one."""
+
+    @property
+    def has_elr(self) -> bool:
+        """Whether eligible leader replicas are on (KIP-966)."""
+        return self.features.get("eligible.leader.replicas.version", 0) > 0
+
+    def min_insync_replicas(self, topic: str) -> int | None:
+        """The topic's own, else the cluster's; None where no record sets it."""
+        own = self.topic_settings.get(topic, {}).get("min.insync.replicas")
+        value = own or self.cluster_settings.get("min.insync.replicas")
+        return int(value) if value and value.isdigit() else None
+
+
+Handler = Literal[
+    "created",
+    "removed",
+    "fenced",
+    "controlled shutdown",
+    "unfenced",
+    "registration",
+    "AlterPartition",
+    "preferred election",
+    "unclean election",
+    "reassignment",
+    "directories",
+    "settings",
+    "unknown",
+]
+"""Which request or timer of the controller wrote a record, as far as the order of records tells."""
+
+
+class LogEvent(msgspec.Struct, frozen=True):
+    """One record and what it changed.
+
+    Of a record about a partition, `before` is None where the partition is new or was not known,
+    `after` where its topic was removed. A ClearElrRecord or a removed topic is one event for each
+    partition. Of a record about a broker, `life` is the life after it. `cluster` is the state after
+    the record. `handlers` is more than one where the order of records fits several.
+    """
+
+    record: LogRecord
+    cluster: ClusterState
+    before: PartitionState | None = None
+    after: PartitionState | None = None
+    life: BrokerLife | None = None
+    handlers: tuple[Handler, ...] = ("unknown",)
+
+    @property
+    def partition(self) -> PartitionState | None:
+        """The partition that the record is about, after it, or before where it is gone."""
+        return self.after or self.before
