@@ -67,9 +67,7 @@ class Rule(msgspec.Struct, frozen=True):
             "evidence": (event.record,),
             "event": event.record.offset if event.cause == UNKNOWN else event.cause,
         }
-        return Finding(
-            self.name, sentence=sentence, offset=begin[0], time=begin[1], **fields | more
-        )
+        return self._from(since or event.record.moment, sentence, fields | more)
 
     def open_finding(
         self, since: Moment, sentence: str, partition: PartitionState | None = None, **more: Any
@@ -80,8 +78,11 @@ class Rule(msgspec.Struct, frozen=True):
             "partitions": (partition.name,) if partition else (),
             "event": since.offset,
         }
+        return self._from(since, sentence, fields | more)
+
+    def _from(self, begin: Moment, sentence: str, fields: dict[str, Any]) -> Finding:
         return Finding(
-            self.name, sentence=sentence, offset=since[0], time=since[1], **fields | more
+            rule=self.name, sentence=sentence, offset=begin.offset, time=begin.time, **fields
         )
 
 
