@@ -2,43 +2,87 @@
 
 from collections.abc import Iterator
 
-from ..records import Moment
-from ..states import LogEvent, PartitionState
+from ..states import ClusterState, PartitionState
 from .finding import Finding
-from .finding_words import duration_ms, lasted
-from .rule import EndOfLog, Thresholds, rule
+from .finding_words import brokers, joined_as, lasted, process
+from .leader_changes import is_other_process, is_unclean
+from .rule import Change, EndOfLog, change_rule, ended, lasting_rule, open_since
+
+RECOVERING_MS = 10 * 60_000
+"""A leader asks for a change of the ISR as soon as a follower has caught up, which ends it: ten
+minutes is the time of a large log."""
+BELOW_MS = 60_000
+"""A broker restarts within a minute, and then producers with acks=all go on."""
 
 
-def ended(event: LogEvent, since: str) -> Moment | None:
-    """Where what `since` names had begun, if the record ends it."""
-    before, after = event.before, event.after
-    began: Moment | None = getattr(before, since, None)
-    return None if after is not None and getattr(after, since) else began
-
-
-def open_since(
-    end: EndOfLog, since: str, longer_ms: int = -1
-) -> Iterator[tuple[PartitionState, Moment]]:
-    """Partitions for which it is still so at the end, for longer than `longer_ms`."""
-    for partition in end.partitions:
-        began: Moment | None = getattr(partition, since)
-        if began and (longer_ms < 0 or (duration_ms(began, end.last) or 0) > longer_ms):
-            yield partition, began
-
-
-def _still_leaderless(end: EndOfLog) -> Iterator[Finding]:
-    for partition, since in open_since(end, "leaderless_since", end.thresholds.leaderless_ms):
-        said = f"No leader since {since.offset}, {lasted(since, end.last)}, and none at the end."
-        yield leaderless.open_finding(since, said, partition)
-
-
-@rule("F6", "sure", at_end=_still_leaderless)
-def leaderless(event: LogEvent, thresholds: Thresholds) -> Iterator[Finding]:
+@lasting_rule("F6", "sure", "leaderless_since", lambda asked: asked.leaderless_ms)
+def leaderless(state: PartitionState, _: ClusterState) -> str:
     """A partition without a leader for longer than the limit."""
+    return f"No leader {{}}; the ISR was {brokers(state.isr)}."
+
+
+@lasting_rule("F7", "sure", "below_since", lambda _: BELOW_MS)
+def below_min_isr(state: PartitionState, cluster: ClusterState) -> str:
+    """An ISR smaller than min.insync.replicas for longer than a minute."""
+    size = cluster.min_insync_replicas(state.topic)
+    needed = "1, assumed: no record sets it" if size is None else size
+    return f"The ISR {brokers(state.isr)} was smaller than min.insync.replicas ({needed}) {{}}."
+
+
+@lasting_rule("F5", "sure", "recovering_since", lambda _: RECOVERING_MS, lambda _: -1)
+def recovering_left(state: PartitionState, _: ClusterState) -> str:
+    """A partition that is RECOVERING at the end of the log, or for longer than ten minutes."""
+    if len(state.replicas) == 1:
+        return "RECOVERING {}. It has one replica, and only a change of the ISR ends that."
+    return "RECOVERING {}. The next change of the ISR that the leader asks for ends it."
+
+
+def _still_gone(end: EndOfLog) -> Iterator[Finding]:
+    for state, since in open_since(end, "leaderless_since"):
+        if _is_gone(state):
+            said = f"{_gone_words(state, end.cluster)} Nobody leads at the end."
+            lives = joined_as(state, (*state.isr, *state.elr))
+            yield alone_then_gone.open_finding(since, said, partitions=(state.name,), lives=lives)
+
+
+@change_rule("F2", "note", _still_gone)
+def alone_then_gone(change: Change) -> Iterator[Finding]:
+    """An ISR of one whose only member is then fenced or stops, so that nobody leads."""
+    event, was, broker = change.event, change.before, change.elected
     since = ended(event, "leaderless_since")
-    if since is None or (duration_ms(since, event.record.moment) or 0) <= thresholds.leaderless_ms:
+    if since is None or not _is_gone(was):
         return
-    until = event.record
-    end = f"{event.after.leader} leads from there." if event.after else "Its topic was deleted."
-    said = f"No leader from {since.offset} to {until.offset}, {lasted(since, until.moment)}. {end}"
-    yield leaderless.finding(event, said, since)
+    present = event.cluster.lives.get(broker)
+    lives = () if present is None else ((broker, present.epoch),)
+    as_epoch = "" if present is None else f", as broker epoch {present.epoch},"
+    yield alone_then_gone.finding(
+        event,
+        f"{_gone_words(was, event.cluster)} {broker}{as_epoch} leads from {change.offset} on; "
+        f"nobody led {lasted(since, event.record.moment)}.",
+        since,
+        kind="occasion" if is_other_process(change) or is_unclean(change) else "note",
+        lives=tuple(dict.fromkeys((*joined_as(was, (*was.isr, *was.elr)), *lives))),
+        cannot_say="whether anything was written while there was one member",
+    )
+
+
+def _is_gone(state: PartitionState) -> bool:
+    """With eligible leader replicas the last member leaves the ISR too (KIP-966)."""
+    return len(state.isr) < 2 <= len(state.replicas)
+
+
+def _gone_words(state: PartitionState, cluster: ClusterState) -> str:
+    at = state.leaderless_since.offset if state.leaderless_since else ""
+    if not state.isr:
+        eligible = f"eligible leader replicas were {brokers(state.elr)}" if state.elr else ""
+        return f"The last member left the ISR at {at}; {eligible or 'no replica was eligible'}."
+    (last,) = state.isr
+    since = f" since {state.alone_since.offset}" if state.alone_since else ""
+    how = "was shut down" if _has_stopped(last, state, cluster) else "was fenced"
+    return f"{last} was alone in the ISR{since} and {how} at {at}."
+
+
+def _has_stopped(broker: int, state: PartitionState, cluster: ClusterState) -> bool:
+    joined = state.joined.get(broker)
+    was = process(cluster, broker, joined.broker_epoch) if joined else None
+    return was is not None and was.shutting_down_since is not None

@@ -4,11 +4,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from ...protocol.guards import GUARDS
-from ...protocol.releases import METADATA_LEVEL, RELEASES, Mode
+from ...protocol.releases import METADATA_LEVEL, Mode, of_mode
 from ..records import UNKNOWN, Moment
-from ..states import BrokerLife, ClusterState, Joined
-
-DISK = "what the disk of {} held when it was elected: no record of metadata mentions a message"
+from ..states import BrokerLife, ClusterState, Joined, PartitionState
 
 
 def duration_ms(since: Moment, until: Moment) -> int | None:
@@ -61,14 +59,32 @@ def process(cluster: ClusterState, broker: int, epoch: int) -> BrokerLife | None
     return next((life for life in known if life.epoch == epoch), None)
 
 
+def joined_as(state: PartitionState, members: Iterable[int]) -> tuple[tuple[int, int], ...]:
+    """Each member with the broker epoch under which it joined, where that is known."""
+    return tuple((b, state.joined[b].broker_epoch) for b in members if b in state.joined)
+
+
+def first_release(*guards: str) -> str:
+    """The first release of KRaft that has them all; empty where none has."""
+    having = (set(GUARDS[guard].releases) for guard in guards)
+    common = set.intersection(set(of_mode(Mode.KRAFT)), *having)
+    return min(common, key=numbers, default="")
+
+
 def prevented_by(*guards: str) -> dict[str, Any]:
-    """The guards, and the first release of KRaft that has them all, as fields of a finding."""
-    having = (
-        name
-        for name, release in RELEASES.items()
-        if release.mode is Mode.KRAFT and all(GUARDS[guard].built_in(release) for guard in guards)
-    )
-    return {"guards": guards, "release": next(having, "")}
+    """The guards and the first release that has them, as fields of a finding; {} for none."""
+    return {"guards": guards, "release": first_release(*guards)} if guards else {}
+
+
+def code_of_controller(cluster: ClusterState) -> tuple[str, str]:
+    """The release of the active controller, and whose it is, in words; empty if not known.
+
+    Controllers register from 3.7 on. Before that the brokers' oldest release stands for theirs.
+    """
+    if cluster.controller_release:
+        return cluster.controller_release, "the controller's"
+    known = [life.release for life in cluster.lives.values() if life.release]
+    return min(known, key=numbers, default=""), "the brokers'"
 
 
 def metadata_version(cluster: ClusterState) -> str:
@@ -79,8 +95,9 @@ def metadata_version(cluster: ClusterState) -> str:
 
 def is_before(release: str, other: str) -> bool:
     """Whether a release that is known is older than `other`."""
-    return bool(release) and _numbers(release) < _numbers(other)
+    return bool(release) and numbers(release) < numbers(other)
 
 
-def _numbers(release: str) -> tuple[int, ...]:
+def numbers(release: str) -> tuple[int, ...]:
+    """For the order of releases: 3.9 is before 3.10."""
     return tuple(map(int, release.split(".")))

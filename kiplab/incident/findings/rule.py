@@ -1,13 +1,14 @@
 """A rule: a pure function of one event, with its name, its number and what it looks for."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
 from ..records import UNKNOWN, Moment
-from ..states import ClusterState, LogEvent, PartitionState
+from ..states import NO_LEADER, ClusterState, LogEvent, PartitionState
 from .finding import Finding, FindingKind
+from .finding_words import duration_ms, lasted
 
 RuleSubject = Literal["partition", "broker", "log"]
 """The events that a rule is asked about: those of a partition, those of a broker, or all."""
@@ -33,8 +34,29 @@ class EndOfLog(msgspec.Struct, frozen=True):
     thresholds: Thresholds = USUAL
 
 
+class Change(NamedTuple):
+    """A record about a partition that is there before and after it."""
+
+    event: LogEvent
+    before: PartitionState
+    after: PartitionState
+    thresholds: Thresholds
+
+    @property
+    def offset(self) -> int:
+        """Of the record."""
+        return self.event.record.offset
+
+    @property
+    def elected(self) -> int:
+        """The broker that became leader; NO_LEADER where none did or the leader stays."""
+        return NO_LEADER if self.after.leader == self.before.leader else self.after.leader
+
+
 Judge = Callable[[LogEvent, Thresholds], Iterator[Finding]]
+JudgeOfChange = Callable[[Change], Iterator[Finding]]
 JudgeOfEnd = Callable[[EndOfLog], Iterator[Finding]]
+StateWords = Callable[[PartitionState, ClusterState], str]
 
 
 class Rule(msgspec.Struct, frozen=True):
@@ -44,8 +66,8 @@ class Rule(msgspec.Struct, frozen=True):
     id: str
     kind: FindingKind
     looks_for: str
-    subject: RuleSubject
     judge: Judge
+    subject: RuleSubject = "partition"
     at_end: JudgeOfEnd | None = None
 
     def __call__(self, event: LogEvent, thresholds: Thresholds = USUAL) -> Iterator[Finding]:
@@ -53,7 +75,7 @@ class Rule(msgspec.Struct, frozen=True):
         return self.judge(event, thresholds)
 
     def finding(
-        self, event: LogEvent, sentence: str, since: Moment | None = None, **more: Any
+        self, at: LogEvent, sentence: str, since: Moment | None = None, **more: Any
     ) -> Finding:
         """A finding of this rule; with `since` it lasted from there to the event.
 
@@ -61,39 +83,92 @@ class Rule(msgspec.Struct, frozen=True):
         which the record was written, else that of the record itself.
         """
         fields: dict[str, Any] = {
-            "kind": self.kind,
-            "partitions": (event.partition.name,) if event.partition else (),
-            "until": event.record.offset if since else None,
-            "evidence": (event.record,),
-            "event": event.record.offset if event.cause == UNKNOWN else event.cause,
+            "partitions": (at.partition.name,) if at.partition else (),
+            "until": at.record.offset if since else None,
+            "evidence": (at.record,),
+            "event": at.record.offset if at.cause == UNKNOWN else at.cause,
         }
-        return self._from(since or event.record.moment, sentence, fields | more)
+        return self.open_finding(since or at.record.moment, sentence, **fields | more)
 
-    def open_finding(
-        self, since: Moment, sentence: str, partition: PartitionState | None = None, **more: Any
-    ) -> Finding:
+    def open_finding(self, since: Moment, sentence: str, **more: Any) -> Finding:
         """A finding of what began at `since` and is still so at the end of the log."""
-        fields: dict[str, Any] = {
-            "kind": self.kind,
-            "partitions": (partition.name,) if partition else (),
-            "event": since.offset,
-        }
-        return self._from(since, sentence, fields | more)
-
-    def _from(self, begin: Moment, sentence: str, fields: dict[str, Any]) -> Finding:
+        fields: dict[str, Any] = {"kind": self.kind, "event": since.offset, **more}
         return Finding(
-            rule=self.name, sentence=sentence, offset=begin.offset, time=begin.time, **fields
+            rule=self.name, sentence=sentence, offset=since.offset, time=since.time, **fields
         )
 
 
 def rule(
-    id: str, kind: FindingKind, subject: RuleSubject = "partition", at_end: JudgeOfEnd | None = None
+    id: str, kind: FindingKind, subject: RuleSubject = "log", at_end: JudgeOfEnd | None = None
 ) -> Callable[[Judge], Rule]:
     """Makes a rule of a function: it is called after it, and looks for what its docstring says."""
+    return lambda judge: Rule(*_named(judge, id, kind), judge, subject, at_end)
 
-    def made(judge: Judge) -> Rule:
-        looks_for = " ".join((judge.__doc__ or "").split())
-        name = judge.__name__.replace("_", "-")
-        return Rule(name, id, kind, looks_for, subject, judge, at_end)
+
+def change_rule(
+    id: str, kind: FindingKind, at_end: JudgeOfEnd | None = None
+) -> Callable[[JudgeOfChange], Rule]:
+    """The same for a function of a change of a partition."""
+
+    def made(judge: JudgeOfChange) -> Rule:
+        def of_event(event: LogEvent, thresholds: Thresholds) -> Iterator[Finding]:
+            if event.before is not None and event.after is not None:
+                yield from judge(Change(event, event.before, event.after, thresholds))
+
+        return Rule(*_named(judge, id, kind), of_event, at_end=at_end)
 
     return made
+
+
+def lasting_rule(
+    id: str,
+    kind: FindingKind,
+    since: str,
+    longer_ms: Callable[[Thresholds], int],
+    if_open_ms: Callable[[Thresholds], int] | None = None,
+) -> Callable[[StateWords], Rule]:
+    """The same for words about a state of a partition that lasts from the moment `since` on for
+    more than `longer_ms`, or, at the end of the log, for more than `if_open_ms`.
+    """
+
+    def made(words: StateWords) -> Rule:
+        def of_event(event: LogEvent, thresholds: Thresholds) -> Iterator[Finding]:
+            was, until = event.before, event.record.moment
+            began = ended(event, since)
+            if was and began and (duration_ms(began, until) or 0) > longer_ms(thresholds):
+                when = f"from {began.offset} to {until.offset}, {lasted(began, until)}"
+                yield made_rule.finding(event, words(was, event.cluster).format(when), began)
+
+        def of_end(end: EndOfLog) -> Iterator[Finding]:
+            least_ms = (if_open_ms or longer_ms)(end.thresholds)
+            for state, began in open_since(end, since, least_ms):
+                when = f"since {began.offset}, {lasted(began, end.last)}, and so at the end"
+                said = words(state, end.cluster).format(when)
+                yield made_rule.open_finding(began, said, partitions=(state.name,))
+
+        made_rule = Rule(*_named(words, id, kind), of_event, at_end=of_end)
+        return made_rule
+
+    return made
+
+
+def ended(event: LogEvent, since: str) -> Moment | None:
+    """Where what `since` names had begun, if the record ends it."""
+    began: Moment | None = getattr(event.before, since, None)
+    return None if event.after is not None and getattr(event.after, since) else began
+
+
+def open_since(
+    end: EndOfLog, since: str, longer_ms: int = -1
+) -> Iterator[tuple[PartitionState, Moment]]:
+    """Partitions for which it is still so at the end; with -1 also where no time is known."""
+    for state in end.partitions:
+        began: Moment | None = getattr(state, since)
+        if began and (longer_ms < 0 or (duration_ms(began, end.last) or 0) > longer_ms):
+            yield state, began
+
+
+def _named(
+    judge: Callable[..., Any], id: str, kind: FindingKind
+) -> tuple[str, str, FindingKind, str]:
+    return judge.__name__.replace("_", "-"), id, kind, " ".join((judge.__doc__ or "").split())

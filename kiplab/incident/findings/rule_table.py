@@ -6,11 +6,11 @@ import msgspec
 
 from ..records import Moment
 from ..states import ClusterState, LogEvent, PartitionState
-from . import availability, leader_changes
+from . import availability, broker_processes, eligible_leaders, in_sync_joins, leader_changes
 from .finding import Finding
 from .rule import USUAL, EndOfLog, Rule, RuleSubject, Thresholds
 
-_ROOMS = (leader_changes, availability)
+_ROOMS = (leader_changes, in_sync_joins, availability, eligible_leaders, broker_processes)
 RULES: dict[str, Rule] = {
     found.name: found
     for found in sorted(
