@@ -1,8 +1,6 @@
 """A metadata log becomes states, lives and events."""
 
-import pytest
-
-from kiplab.incident.records import LogItem, Moment, Remark, SavedState
+from kiplab.incident.records import Moment
 from kiplab.incident.states import Joined
 from tests.incident.short_log import replayed, short_log, the_partition
 
