@@ -140,6 +140,7 @@ Handler = Literal[
     "controlled shutdown",
     "unfenced",
     "registration",
+    "unregistration",
     "AlterPartition",
     "preferred election",
     "unclean election",
