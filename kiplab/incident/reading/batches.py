@@ -26,7 +26,7 @@ class BatchHeader(NamedTuple):
     last_delta: int
     first_time: int
     last_time: int
-    count: int
+    records: int
 
     @property
     def size(self) -> int:

@@ -62,18 +62,19 @@ def _fields(described: Mapping[str, Any]) -> tuple[SchemaField, ...]:
 
 
 def _field(name: str, written: Any) -> SchemaField:
-    is_array, words, fields = isinstance(written, list), [], ()
-    kind = name
+    text, default, fields = name, "", _fields({})
     if isinstance(written, str):
-        written, _, default = written.partition(" = ")
-        kind, *words = written.split()
-        is_array, is_nullable = "[]" in kind, kind.endswith("?")
-        kind = kind.rstrip("[]?")
+        text, _, default = written.partition(" = ")
+    elif isinstance(written, list):
+        text, fields = f"{name}[]", _fields(written[0])
     else:
-        fields, default, is_nullable = _fields(written[0] if is_array else written), "", False
+        fields = _fields(written)
+    kind, *words = text.split()
+    is_array, is_nullable = "[]" in kind, kind.endswith("?")
+    kind = kind.rstrip("[]?")
     tags = [int(word[1:]) for word in words if word.startswith("#")]
     first = [int(word[:-1]) for word in words if word.endswith("+")]
-    versions = MessageVersions(*first, LATEST) if first else ALL_VERSIONS
+    versions = MessageVersions(first[0], LATEST) if first else ALL_VERSIONS
     return SchemaField(
         name=name,
         kind=kind,

@@ -68,7 +68,7 @@ class MetadataLog:
     def _records(self, batch: bytes) -> Iterator[LoggedRecord]:
         header = header_at(batch)
         self.leader_epoch = header.controller_epoch
-        for place in record_places(batch, header.count):
+        for place in record_places(batch, header.records):
             offset = MetadataOffset(header.base + place.offset_delta)
             self.end = MetadataOffset(offset + 1)
             if not header.is_control:
