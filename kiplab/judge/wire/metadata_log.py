@@ -39,15 +39,16 @@ class UnknownRecordError(ValueError):
 
 
 class MetadataLog:
-    """What a controller writes into the folder `data`. `end` is the offset after the last record
-    seen, control records too; `last_record` is that of the last one that is none, -1 where there is
-    none. `leader_epoch` is the quorum's, of the last batch: every election begins with one.
+    """What a controller writes into one `segment` of the folder `data`. `end` is the offset after
+    the last record seen, control records too; `last_record` is that of the last one that is none,
+    -1 where there is none. `leader_epoch` is the quorum's, of the last batch: every election begins
+    with one.
     """
 
-    def __init__(self, data: Path, schemas: ReleaseSchemas) -> None:
+    def __init__(self, data: Path, schemas: ReleaseSchemas, segment: Path = SEGMENT) -> None:
         self.end, self.last_record = MetadataOffset(0), MetadataOffset(-1)
         self.leader_epoch = -1
-        self._segment, self._schemas = data / SEGMENT, schemas
+        self._segment, self._schemas = data / segment, schemas
         self._read = 0
 
     def new(self) -> tuple[LoggedRecord, ...]:
