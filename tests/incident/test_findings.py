@@ -5,8 +5,7 @@ import pytest
 from kiplab.incident.findings.finding import Finding
 from kiplab.incident.findings.rule import Thresholds
 from kiplab.incident.findings.rule_table import RULES, findings_at_end, findings_of
-from kiplab.incident.records import LogItem, SavedState
-from kiplab.protocol.guards import GUARDS
+from kiplab.incident.records import LogItem
 from tests.incident.short_log import replayed, short_log
 
 START = """
