@@ -1,0 +1,175 @@
+"""Which lines of a play may write the next records of a log: the likeliest first.
+
+They are tries only: `play_of_history` runs each of them in the engine and takes the first one after
+which the engine has written what the log has.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import chain, takewhile
+from typing import NamedTuple
+
+from ...engine.cluster import Cluster, broker
+from ...engine.truth import registration_of
+from ...protocol.ids import NO_LEADER, BrokerId
+from ..records import UNKNOWN
+from ..states import PartitionState
+from .compared_records import FEATURES, SETTINGS, Target
+from .header_of_history import RECORDS, metadata_version_of
+
+Lines = tuple[str, ...]
+_GROUP = 12
+"""How many changes of the partition may stand before the record of the broker that caused them."""
+TOGETHER_MS = 1_000
+"""Records of one handler are appended together; a slow disk may part them a little."""
+
+
+class Situation(NamedTuple):
+    """What is to come, and how it stands: the partition in the log before the next record, and
+    what a process that dies takes along (the word of ``disk=``).
+    """
+
+    todo: Sequence[Target]
+    cluster: Cluster
+    state: PartitionState
+    disk: str
+
+
+def tries(now: Situation) -> Iterator[Lines]:
+    """The lines to try for the first of `todo`, each once."""
+    seen: set[Lines] = set()
+    for lines in chain(_meant(now), _others(now)):
+        if lines and lines not in seen:
+            seen.add(lines)
+            yield lines
+
+
+def _meant(now: Situation) -> Iterator[Lines]:
+    """By what the record says."""
+    said, event = now.todo[0].said, now.todo[0].event
+    about, _, setting = said.about.partition(":")
+    silent = next((t for t in now.todo[:3] if t.is_silent), None)
+    if silent is not None:
+        yield from _upgraded(silent)
+    if said.record == "ConfigRecord":
+        value = said.field("value") or ""
+        word = SETTINGS[setting] + "=" + {"true": "yes", "false": "no"}.get(value, value)
+        yield (f"configure {about} {word}",) if about else (f"configure-brokers {word}",)
+    elif said.record == "RemoveTopicRecord":
+        yield (f"delete-topic {about}",)
+    elif said.record == "PartitionChangeRecord" and event.after is not None:
+        yield from _of_brokers(now)
+        yield from _of_partition(now, event.after)
+    else:
+        yield from _of_brokers(now)
+
+
+def _upgraded(target: Target) -> Iterator[Lines]:
+    level = target.said.field("level") or "0"
+    word = FEATURES[target.said.about]
+    version = metadata_version_of(target.event.cluster) if word == "metadata" else level
+    yield (f"upgrade {word}={version}",)
+
+
+# --- brokers ------------------------------------------------------------------------------------
+
+
+def _of_brokers(now: Situation) -> Iterator[Lines]:
+    """What the next broker of the log does; changes of the partition before it may be its doing."""
+    changes = list(takewhile(lambda t: t.said.broker is None, now.todo[:_GROUP]))
+    cause = now.todo[len(changes) : len(changes) + 1]
+    if not cause or not all(_may_belong(t, cause[0]) for t in changes):
+        return
+    said = cause[0].said
+    id = said.broker if said.broker is not None else NO_LEADER
+    later = [t for t in now.todo[len(changes) + 1 :] if t.said.broker == id]
+    fenced = said.field("fenced")
+    if said.record == "RegisterBrokerRecord":
+        yield from _registers(now, id, cause[0])
+    elif said.record == "UnregisterBrokerRecord":
+        yield (f"send unregister-broker from={id} broker={id}",)
+    elif said.field("in_controlled_shutdown"):
+        yield (f"shut-down {id}",)
+    elif fenced == "1" or said.record == "FenceBrokerRecord":
+        yield from _is_fenced(now, id, later)
+    else:
+        yield (f"unfence {id}",)
+        yield (f"heartbeat {id}",)
+
+
+def _may_belong(change: Target, cause: Target) -> bool:
+    """Whether one handler may have written both: it writes at one time, and says no other name."""
+    one, other = change.event.record.time, cause.event.record.time
+    is_near = UNKNOWN in (one, other) or abs(other - one) <= TOGETHER_MS
+    is_other = change.event.handlers == ("AlterPartition",)
+    return change.said.record == "PartitionChangeRecord" and is_near and not is_other
+
+
+def _registers(now: Situation, id: int, target: Target) -> Iterator[Lines]:
+    life = target.event.life
+    old = now.cluster.features.release_of(BrokerId(id))
+    release = life.release if life is not None else ""
+    newer = (f"upgrade {id} kafka={release}",) if release and release != old else ()
+    start = (*newer, f"start {id}")
+    yield (f"crash {id} disk={now.disk}", *start) if _runs(now, id) else start
+    # A stop in order leaves no record where the broker leads nothing and its session lasts.
+    yield (f"shut-down {id}", *start)
+
+
+def _is_fenced(now: Situation, id: int, later: Sequence[Target]) -> Iterator[Lines]:
+    if not _runs(now, id):
+        yield (f"expire {id}",)
+        return
+    registered = registration_of(now.cluster, BrokerId(id))
+    if registered is not None and registered.in_controlled_shutdown:
+        others = tuple(f"heartbeat {b.id}" for b in now.cluster.brokers if b.process and b.id != id)
+        yield (f"heartbeat {id}",)
+        yield (*others, f"heartbeat {id}")
+    if later and later[0].said.record != "RegisterBrokerRecord":
+        # It comes back as the same process: it lived, and was not heard.
+        yield (f"expire {id}",)
+    yield (f"crash {id} disk={now.disk}", f"expire {id}")
+    yield (f"shut-down {id}",)
+
+
+def _runs(now: Situation, id: int) -> bool:
+    node = broker(now.cluster, BrokerId(id))
+    return node is not None and node.process is not None
+
+
+# --- the partition --------------------------------------------------------------------------------
+
+
+def _of_partition(now: Situation, after: PartitionState) -> Iterator[Lines]:
+    """What the leader, an operator or the controller's timers do."""
+    before, name = now.state, after.name
+    joined = tuple(f"catch-up {b}" for b in after.isr if b not in before.isr)
+    if after.leader == before.leader:
+        yield joined
+        # Without any record behind, nobody has been behind for too long.
+        kept = tuple(f"catch-up {b}" for b in after.isr if b != after.leader and _runs(now, b))
+        lag = (f"produce {name} count={RECORDS}", *kept, f"check-lag {after.leader}")
+        yield (*lag, *joined)
+        yield (f"check-lag {after.leader}", *joined)
+        yield tuple(f"catch-up {b}" for b in after.replicas if b != after.leader)
+    yield (f"elect {name}",)
+    yield (f"elect {name} unclean=yes",)
+    yield ("elect-unclean",)
+    yield ("balance-leaders",)
+
+
+def _others(now: Situation) -> Iterator[Lines]:
+    """Anything that one broker may do."""
+    for id in now.state.replicas:
+        for verb in ("heartbeat", "catch-up", "expire", "start", "unfence", "shut-down"):
+            yield (f"{verb} {id}",)
+        yield (f"crash {id} disk={now.disk}", f"expire {id}")
+        yield (f"crash {id} disk={now.disk}", f"start {id}")
+        yield (f"retry {id}",)
+
+
+def traffic(state: PartitionState) -> Lines:
+    """Records that a leader takes, and that the whole ISR has: they are committed."""
+    if state.leader == NO_LEADER:
+        return ()
+    followers = [b for b in state.isr if b != state.leader]
+    return (f"produce {state.name} count={RECORDS}", *(f"catch-up {b}" for b in followers))
