@@ -37,7 +37,7 @@ _OTHERS: dict[str, Handler] = {
 }
 _NAMED_LAST = {"registration", "unregistration", "fenced", "directories"}
 _STOPS_ARE_WRITTEN = METADATA_LEVEL["3.3-IV3"]
-_ELR_FIELDS = {"eligibleLeaderReplicas", "lastKnownElr"}
+_OF_AN_ELECTION = {"isr", "leader", "leaderRecoveryState"}
 _OF_A_REASSIGNMENT = {"replicas", "addingReplicas", "removingReplicas"}
 
 
@@ -147,16 +147,16 @@ def _out(before: PartitionState, after: PartitionState, broker: int) -> bool:
 def _alone(event: LogEvent) -> Handler:
     """The handler of a change that no broker's record stands beside."""
     before, after = _sides(event)
-    fields = event.record.fields.keys() - {"partitionId", "topicId"}
-    if fields & _OF_A_REASSIGNMENT:
+    fields = event.record.fields
+    if not _OF_A_REASSIGNMENT.isdisjoint(fields):
         done = before.adding or before.removing
         gone = set(after.replicas) == set(before.replicas) - set(before.removing)
         return "AlterPartition" if done and gone else "reassignment"
-    if fields <= _ELR_FIELDS | {"directories"}:
+    if _OF_AN_ELECTION.isdisjoint(fields):
         return "directories" if event.cluster.has_elr or "directories" in fields else "unknown"
     if after.leader == before.leader and after.leader != NO_LEADER:
         return "AlterPartition"
-    if event.record.fields.get("leaderRecoveryState", -1) == 1:
+    if fields.get("leaderRecoveryState", -1) == 1:
         return "unclean election"
     if after.isr == before.isr and after.leader == after.replicas[0]:
         return "preferred election"
