@@ -42,7 +42,9 @@ def change_line(event: LogEvent, state: PartitionState | None) -> ChangeLine:
     """The line of a record; `state` is the partition after it."""
     epochs = ("", "") if state is None else (str(state.leader_epoch), str(state.partition_epoch))
     record = event.record
-    return ChangeLine(record.offset, time_words(record.time), change_words(event), *epochs, doing(event))
+    return ChangeLine(
+        record.offset, time_words(record.time), change_words(event), *epochs, doing(event)
+    )
 
 
 def change_words(event: LogEvent, *, short: bool = False) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from ..pages.page import fragment, plotlyjs
-from ..pages.page_files import AUTO, GLOW, html_page, page_file, page_files
+from ..pages.page_files import AUTO, GLOW, html_page, page_files
 from ..rows.sentences import html_table, part
 from . import history_words as words
 from .change_words import HEADS, time_words
@@ -68,10 +68,11 @@ def _line(number: int, finding: Finding, pictured: Sequence[str]) -> str:
     names = [name for name in pictured if name in finding.partitions][: words.NAMES_MAX]
     links = ", ".join(f'<a href="#picture-{pictured.index(n)}">{escape(n)}</a>' for n in names)
     left = len(finding.partitions) - len(names)
+    where = f"{links}{f' and {left:,} more' if left else ''}"
     cells = (
         f'<span class="kind {finding.kind}">{finding.kind}</span>',
         f"<b>{finding.rule}</b><br>{escape(finding.sentence)}{_details(finding)}",
-        f"{links}{f' and {left:,} more' if left else ''}" if links else escape(where_words(finding)),
+        where if links else escape(where_words(finding)),
         words.place_words(finding),
         time_words(finding.time),
     )

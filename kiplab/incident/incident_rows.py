@@ -167,7 +167,7 @@ def _before(event: LogEvent) -> ClusterState:
         return cluster
     earlier = cluster.earlier_lives.get(life.broker, ())[-1:]
     others = {id: other for id, other in cluster.lives.items() if id != life.broker}
-    return replace(cluster, lives=others | {life.broker: other for other in earlier})
+    return replace(cluster, lives=others | {before.broker: before for before in earlier})
 
 
 def _silence(event: LogEvent) -> str:

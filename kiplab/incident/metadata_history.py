@@ -5,9 +5,6 @@
 >>> [finding.sentence for finding in history.findings]  # doctest: +SKIP
 """
 
-import shutil
-import sys
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,12 +16,11 @@ from .findings.finding import Finding
 from .findings.rule import Thresholds
 from .findings.rule_table import findings_at_end, findings_of
 from .gathering import GatheredFindings
-from .reading.items import read_items
-from .records import UNKNOWN, FileRead, LogItem, Moment, Remark, UnreadableInputError
+from .reading import LogItems, read_items
+from .records import UNKNOWN, FileRead, LogItem, Moment, Remark
 from .replay.replaying import Replay
 from .states import ClusterState, LogEvent, PartitionKey, PartitionState
 
-STDIN = "-"
 PICTURED = 5
 Progress = Callable[[int, int], None]
 """Called with the bytes that were read and the bytes that there are."""
@@ -49,7 +45,7 @@ class MetadataHistory(msgspec.Struct, frozen=True):
     last: Moment | None
     is_whole: bool = True
     chosen: tuple[str, ...] = ()
-    _again: Callable[[], Iterator[LogItem]] | None = None
+    _items: LogItems | None = None
     _passes: dict[frozenset[str], tuple[LogEvent, ...]] = {}
 
     @property
@@ -62,18 +58,14 @@ class MetadataHistory(msgspec.Struct, frozen=True):
         """The events of the partitions, with those of all brokers and of the cluster, and maybe
         those of other partitions: another pass over the files, the first time for all `pictured`.
 
-        Raises UnreadableInputError where the input was standard input, which nobody kept.
+        Raises UnreadableInputError where a file is not what it was.
         """
         wanted = frozenset(partitions)
         for names, events in self._passes.items():
             if wanted <= names:
                 return events
-        if self._again is None:
-            raise UnreadableInputError(
-                "standard input can be read once only: name the partitions beforehand, or a file"
-            )
         names = wanted if self._passes else wanted | {*self.pictured}
-        self._passes[names] = tuple(_events_of(names, self._again()))
+        self._passes[names] = tuple(_events_of(names, self._items or ()))
         return self._passes[names]
 
 
@@ -86,7 +78,6 @@ def read_metadata_log(
     to: str | int | None = None,
     limit_ms: int = 1000,
     every: bool = False,
-    pictures: bool = False,
     progress: Progress | None = None,
 ) -> MetadataHistory:
     """Replay the metadata log of a real cluster, and say what it shows.
@@ -95,7 +86,7 @@ def read_metadata_log(
     standard input. `partitions` (``"orders-0"``), `topic`, `broker`, `from_` and `to` (an offset,
     or a time in ISO 8601, UTC unless it says another zone) choose whose findings are told.
     `limit_ms` is how long a partition may be without a leader. `every` tells also what the releases
-    involved exclude. With `pictures` or `partitions`, standard input is kept in a temporary file.
+    involved exclude.
 
     Ctrl-C ends the reading: the history is that of what was read until then.
 
@@ -105,15 +96,10 @@ def read_metadata_log(
     chosen = tuple(partitions)
     asked = _Asked(frozenset(chosen), topic, broker, _bound(from_), _bound(to))
     thresholds = Thresholds(leaderless_ms=limit_ms, every=every)
-    paths = [str(file) for file in files]
-    if STDIN in paths and (pictures or chosen):
-        paths = _kept(paths)
-    read: list[FileRead] = []
-    found = GatheredFindings()
-    replay = Replay(found.add)
-    is_whole = True
+    items, found = read_items(files, progress=progress), GatheredFindings()
+    replay, is_whole = Replay(found.add), True
     try:
-        for event in replay.events(read_items(paths, progress=progress, read=read)):
+        for event in replay.events(items):
             if asked.concerns(event):
                 found.add_all(findings_of(event, thresholds))
     except KeyboardInterrupt:
@@ -123,7 +109,7 @@ def read_metadata_log(
         at_end = findings_at_end(replay.cluster, states, replay.last, thresholds)
         found.add_all(f for f in at_end if asked.is_within(Moment(f.offset, f.time)))
     return MetadataHistory(
-        read=tuple(read),
+        read=tuple(items.files_read),
         remarks=tuple(replay.remarks),
         findings=found.told(),
         left_out=found.left_out,
@@ -133,7 +119,7 @@ def read_metadata_log(
         last=replay.last,
         is_whole=is_whole,
         chosen=chosen,
-        _again=None if STDIN in paths else lambda: read_items(paths),
+        _items=items,
     )
 
 
@@ -180,18 +166,6 @@ def _bound(given: str | int | None) -> Moment | None:
         raise ValueError(f"{given!r} is neither an offset nor a time in ISO 8601") from None
     time = time if time.tzinfo else time.replace(tzinfo=UTC)
     return Moment(UNKNOWN, round(time.timestamp() * 1000))
-
-
-_SPOOLS: list[Any] = []
-
-
-def _kept(paths: list[str]) -> list[str]:
-    """Standard input in a file, which goes with the process."""
-    spool = tempfile.NamedTemporaryFile(prefix="kiplab-")  # noqa: SIM115
-    shutil.copyfileobj(sys.stdin.buffer, spool)
-    spool.flush()
-    _SPOOLS.append(spool)
-    return [spool.name if path == STDIN else path for path in paths]
 
 
 def _events_of(names: frozenset[str], items: Iterable[LogItem]) -> Iterator[LogEvent]:

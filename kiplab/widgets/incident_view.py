@@ -56,7 +56,9 @@ class IncidentView:
             self._places[self._opened].value = ""
         self._opened = number
         if number:
-            self._places[number].value = self._drawn(self.history.findings[number - 1].partitions[0])
+            self._places[number].value = self._drawn(
+                self.history.findings[number - 1].partitions[0]
+            )
 
     def _drawn(self, name: str, *, theme: str = "") -> str:
         about = {"theme": theme or self.daylight.theme, "width": self._width}

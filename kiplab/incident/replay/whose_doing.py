@@ -14,12 +14,14 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from ...protocol.releases import METADATA_LEVEL
-from ..records import UNKNOWN
+from ..records import UNKNOWN, Moment
 from ..states import NO_LEADER, Handler, LogEvent, PartitionState
 from .lives import broker_of
 
 LOOK_AHEAD = 20_000
 """As many changes wait for the record that names their broker; the first of more are told alone."""
+APART_MS = 1000
+"""Neighbours that are further apart are of two events: the records of one are written at once."""
 _CHANGE = "PARTITION_CHANGE_RECORD"
 _ABOUT_BROKERS: dict[str, Handler] = {
     "REGISTER_BROKER_RECORD": "registration",
@@ -45,10 +47,11 @@ def with_handlers(events: Iterable[LogEvent]) -> Iterator[LogEvent]:
     """The events with their handlers, in the same order."""
     waiting: list[LogEvent] = []
     opener: LogEvent | None = None
-    end = UNKNOWN
+    end = Moment(UNKNOWN)
     for event in events:
-        behind = event.record.offset == end
-        end = event.record.offset + 1
+        offset, time = event.record.offset, event.record.time
+        behind = offset == end.offset and time - end.time < APART_MS
+        end = Moment(offset + 1, time)
         if event.record.type != _CHANGE:
             yield from _told(waiting, event if behind else None)
             waiting = []
