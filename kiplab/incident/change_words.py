@@ -53,7 +53,8 @@ def change_words(event: LogEvent, *, short: bool = False) -> str:
     """
     record, before, after = event.record, event.before, event.after
     if event.life is not None:
-        return _life_words(record, event.life)
+        told = _life_words(record, event.life)
+        return told.partition(" (")[0] if short else told
     if event.partition is None:
         return _cluster_words(record)
     if after is None:

@@ -322,7 +322,8 @@ def _ticks(shots: Iterable[Shot], name: str) -> Iterator[TickRow]:
     for shot in shots:
         if (event := shot.event) is not None:
             record, told, mine = event.record, change_words(event), event.partition is not None
-            text, short, partition = f"{record.type}: {told}", "" if mine else told, name * mine
+            short = "" if mine else change_words(event, short=True).removeprefix("broker ")
+            text, partition = f"{record.type}: {told}", name * mine
             row = (shot.x, record.offset, record.type, record.version, text, short, partition)
             yield TickRow(*row, (f"{shot.x}.1",))
 
