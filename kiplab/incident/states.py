@@ -60,6 +60,8 @@ class PartitionState(msgspec.Struct, frozen=True):
     alone_since: Moment | None = None
     below_since: Moment | None = None
     isr_changes: tuple[int, ...] = ()
+    passed_over: tuple[int, ...] = ()
+    """Members of the ISR and the ELR at the last unclean election that are not back in sync."""
 
     @property
     def name(self) -> str:
@@ -138,6 +140,7 @@ Handler = Literal[
     "controlled shutdown",
     "unfenced",
     "registration",
+    "unregistration",
     "AlterPartition",
     "preferred election",
     "unclean election",
@@ -164,6 +167,10 @@ class LogEvent(msgspec.Struct, frozen=True):
     after: PartitionState | None = None
     life: BrokerLife | None = None
     handlers: tuple[Handler, ...] = ("unknown",)
+    cause: int = UNKNOWN
+    """The offset of the record that names the broker: of its fence, unfencing, controlled shutdown
+    or registration, with which the controller wrote this one. UNKNOWN where it wrote it alone.
+    """
 
     @property
     def partition(self) -> PartitionState | None:

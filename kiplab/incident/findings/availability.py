@@ -1,0 +1,88 @@
+"""What lasted too long: no leader, too small an ISR, a recovery that nothing ended."""
+
+from collections.abc import Iterator
+
+from ..states import ClusterState, PartitionState
+from .finding import Finding
+from .finding_words import brokers, joined_as, lasted, process
+from .leader_changes import is_other_process, is_unclean
+from .rule import Change, EndOfLog, change_rule, ended, lasting_rule, open_since
+
+RECOVERING_MS = 10 * 60_000
+"""A leader asks for a change of the ISR as soon as a follower has caught up, which ends it: ten
+minutes is the time of a large log."""
+BELOW_MS = 60_000
+"""A broker restarts within a minute, and then producers with acks=all go on."""
+
+
+@lasting_rule("F6", "sure", "leaderless_since", lambda asked: asked.leaderless_ms)
+def leaderless(state: PartitionState, _: ClusterState) -> str:
+    """A partition without a leader for longer than the limit."""
+    return f"No leader {{}}; the ISR was {brokers(state.isr)}."
+
+
+@lasting_rule("F7", "sure", "below_since", lambda _: BELOW_MS)
+def below_min_isr(state: PartitionState, cluster: ClusterState) -> str:
+    """An ISR smaller than min.insync.replicas for longer than a minute."""
+    size = cluster.min_insync_replicas(state.topic)
+    needed = "1, assumed: no record sets it" if size is None else size
+    return f"The ISR {brokers(state.isr)} was smaller than min.insync.replicas ({needed}) {{}}."
+
+
+@lasting_rule("F5", "sure", "recovering_since", lambda _: RECOVERING_MS, lambda _: -1)
+def recovering_left(state: PartitionState, _: ClusterState) -> str:
+    """A partition that is RECOVERING at the end of the log, or for longer than ten minutes."""
+    if len(state.replicas) == 1:
+        return "RECOVERING {}. It has one replica, and only a change of the ISR ends that."
+    return "RECOVERING {}. The next change of the ISR that the leader asks for ends it."
+
+
+def _still_gone(end: EndOfLog) -> Iterator[Finding]:
+    for state, since in open_since(end, "leaderless_since"):
+        if _is_gone(state):
+            said = f"{_gone_words(state, end.cluster)} Nobody leads at the end."
+            lives = joined_as(state, (*state.isr, *state.elr))
+            yield alone_then_gone.open_finding(since, said, partitions=(state.name,), lives=lives)
+
+
+@change_rule("F2", "note", _still_gone)
+def alone_then_gone(change: Change) -> Iterator[Finding]:
+    """An ISR of one whose only member is then fenced or stops, so that nobody leads."""
+    event, was, broker = change.event, change.before, change.elected
+    since = ended(event, "leaderless_since")
+    if since is None or not _is_gone(was):
+        return
+    present = event.cluster.lives.get(broker)
+    lives = () if present is None else ((broker, present.epoch),)
+    as_epoch = "" if present is None else f", as broker epoch {present.epoch},"
+    yield alone_then_gone.finding(
+        event,
+        f"{_gone_words(was, event.cluster)} {broker}{as_epoch} leads from {change.offset} on; "
+        f"nobody led {lasted(since, event.record.moment)}.",
+        since,
+        kind="occasion" if is_other_process(change) or is_unclean(change) else "note",
+        lives=tuple(dict.fromkeys((*joined_as(was, (*was.isr, *was.elr)), *lives))),
+        cannot_say="whether anything was written while there was one member",
+    )
+
+
+def _is_gone(state: PartitionState) -> bool:
+    """With eligible leader replicas the last member leaves the ISR too (KIP-966)."""
+    return len(state.isr) < 2 <= len(state.replicas)
+
+
+def _gone_words(state: PartitionState, cluster: ClusterState) -> str:
+    at = state.leaderless_since.offset if state.leaderless_since else ""
+    if not state.isr:
+        eligible = f"eligible leader replicas were {brokers(state.elr)}" if state.elr else ""
+        return f"The last member left the ISR at {at}; {eligible or 'no replica was eligible'}."
+    (last,) = state.isr
+    since = f" since {state.alone_since.offset}" if state.alone_since else ""
+    how = "was shut down" if _has_stopped(last, state, cluster) else "was fenced"
+    return f"{last} was alone in the ISR{since} and {how} at {at}."
+
+
+def _has_stopped(broker: int, state: PartitionState, cluster: ClusterState) -> bool:
+    joined = state.joined.get(broker)
+    was = process(cluster, broker, joined.broker_epoch) if joined else None
+    return was is not None and was.shutting_down_since is not None

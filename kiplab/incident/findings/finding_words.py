@@ -1,0 +1,103 @@
+"""Words that sentences of findings share: durations, brokers, guards and releases."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from ...protocol.guards import GUARDS
+from ...protocol.releases import METADATA_LEVEL, Mode, of_mode
+from ..records import UNKNOWN, Moment
+from ..states import BrokerLife, ClusterState, Joined, PartitionState
+
+
+def duration_ms(since: Moment, until: Moment) -> int | None:
+    """By the controllers' clocks; None where a time is missing or the clock went back."""
+    if UNKNOWN in (since.time, until.time) or until.time < since.time:
+        return None
+    return until.time - since.time
+
+
+def lasted(since: Moment, until: Moment) -> str:
+    """``"for 3.3 s by the controller's clock"``, or that the log has no such time."""
+    duration = duration_ms(since, until)
+    if duration is None:
+        return "for a time that the log does not tell"
+    return f"for {span(duration)} by the controller's clock"
+
+
+def span(ms: int) -> str:
+    """``"40 ms"``, ``"3.3 s"``, ``"12 min 5 s"``, ``"26 h 3 min"``."""
+    if ms < 1000:
+        return f"{ms} ms"
+    if ms < 60_000:
+        return f"{ms / 1000:.1f} s"
+    minutes, seconds = divmod(ms // 1000, 60)
+    return f"{minutes} min {seconds} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def brokers(ids: Iterable[int]) -> str:
+    """``"[1, 2]"``, in the order of the record."""
+    return str(list(ids))
+
+
+def and_words(ids: Iterable[int]) -> str:
+    """``"1, 2 and 3"``."""
+    *most, last = map(str, ids)
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def epoch_words(joined: Joined) -> str:
+    """``"broker epoch 3 (since 15)"``, or that a checkpoint brought it."""
+    if joined.exact:
+        return f"broker epoch {joined.broker_epoch} (since {joined.at.offset})"
+    return f"broker epoch {joined.broker_epoch} or earlier (before {joined.at.offset})"
+
+
+def process(cluster: ClusterState, broker: int, epoch: int) -> BrokerLife | None:
+    """The incarnation that was registered under `epoch`, where the log has it."""
+    present = cluster.lives.get(broker)
+    known = (*cluster.earlier_lives.get(broker, ()), *((present,) if present else ()))
+    return next((life for life in known if life.epoch == epoch), None)
+
+
+def joined_as(state: PartitionState, members: Iterable[int]) -> tuple[tuple[int, int], ...]:
+    """Each member with the broker epoch under which it joined, where that is known."""
+    return tuple((b, state.joined[b].broker_epoch) for b in members if b in state.joined)
+
+
+def first_release(*guards: str) -> str:
+    """The first release of KRaft that has them all; empty where none has."""
+    having = (set(GUARDS[guard].releases) for guard in guards)
+    common = set.intersection(set(of_mode(Mode.KRAFT)), *having)
+    return min(common, key=numbers, default="")
+
+
+def prevented_by(*guards: str) -> dict[str, Any]:
+    """The guards and the first release that has them, as fields of a finding; {} for none."""
+    return {"guards": guards, "release": first_release(*guards)} if guards else {}
+
+
+def code_of_controller(cluster: ClusterState) -> tuple[str, str]:
+    """The release of the active controller, and whose it is, in words; empty if not known.
+
+    Controllers register from 3.7 on. Before that the brokers' oldest release stands for theirs.
+    """
+    if cluster.controller_release:
+        return cluster.controller_release, "the controller's"
+    known = [life.release for life in cluster.lives.values() if life.release]
+    return min(known, key=numbers, default=""), "the brokers'"
+
+
+def metadata_version(cluster: ClusterState) -> str:
+    """``"3.4-IV0"``; empty where the log does not tell."""
+    level = cluster.features.get("metadata.version")
+    return next((name for name, at in METADATA_LEVEL.items() if at == level), "")
+
+
+def is_before(release: str, other: str) -> bool:
+    """Whether a release that is known is older than `other`."""
+    return bool(release) and numbers(release) < numbers(other)
+
+
+def numbers(release: str) -> tuple[int, ...]:
+    """For the order of releases: 3.9 is before 3.10."""
+    return tuple(map(int, release.split(".")))

@@ -1,0 +1,135 @@
+"""Joins of the ISR: too early, of brokers that may not, and too often."""
+
+from collections.abc import Iterator
+
+from ...protocol.guards import GUARDS
+from ...protocol.releases import at_least
+from ..records import UNKNOWN
+from ..states import BrokerLife
+from .finding import Finding, FindingKind
+from .finding_words import (
+    duration_ms,
+    first_release,
+    is_before,
+    metadata_version,
+    prevented_by,
+    span,
+)
+from .rule import Change, change_rule
+
+SHORT_MS = 1000
+"""A follower fetches every half second at least, when nothing is written (replica.fetch.wait.max.ms
+is 500): two fetches do not bring back a log of any size."""
+FLAPPING_CHANGES = 10
+FLAPPING_MS = 5 * 60_000
+"""A rolling restart changes an ISR twice for each replica, over minutes; ten is no such thing."""
+EPOCHS_IN_FETCH = "903.fetch-epoch"
+EPOCHS_COMPARED = ("903.leader-epoch", "903.controller-epoch")
+
+
+def added(change: Change) -> list[int]:
+    """Who joins the ISR under a leader that stays: the leader has asked for it (AlterPartition)."""
+    before, after = change.before, change.after
+    if not 0 <= after.leader == before.leader:
+        return []
+    return [broker for broker in after.isr if broker not in before.isr]
+
+
+@change_rule("F4", "occasion")
+def quick_join(change: Change) -> Iterator[Finding]:
+    """A join of the ISR by a broker that restarted under the same leader epoch (KAFKA-14139)."""
+    for broker in added(change):
+        present = change.event.cluster.lives.get(broker)
+        earlier = _process_under_leader(change, present) if present else None
+        if present is None or earlier is None:
+            continue
+        kind, grade = _grade(change)
+        if kind == "note" and not change.thresholds.every:
+            continue
+        yield quick_join.finding(
+            change.event,
+            f"{broker} joined the ISR at {change.offset} as broker epoch {present.epoch}"
+            f"{_after_unfencing(change, present)}; its process before, epoch {earlier.epoch}, had "
+            f"followed under the same leader epoch. {grade}",
+            kind=kind,
+            lives=((broker, earlier.epoch), (broker, present.epoch)),
+            cannot_say="which of the two processes the leader had seen as caught up",
+            event=present.epoch,
+            **prevented_by(EPOCHS_IN_FETCH, *EPOCHS_COMPARED),
+        )
+
+
+def _process_under_leader(change: Change, present: BrokerLife) -> BrokerLife | None:
+    """The process before, if it may have fetched under the present leader epoch.
+
+    A broker that the controller fenced may still fetch: it is over with the next registration.
+    """
+    led_since = change.before.led_since
+    earlier = change.event.cluster.earlier_lives.get(present.broker, ())
+    if not led_since or not earlier or earlier[-1].incarnation == present.incarnation:
+        return None
+    return earlier[-1] if present.registered.offset > led_since.offset else None
+
+
+def _after_unfencing(change: Change, present: BrokerLife) -> str:
+    unfenced = None if present.fenced else present.changed
+    waited = duration_ms(unfenced, change.event.record.moment) if unfenced else None
+    if waited is None:
+        return ""
+    return f", {span(waited)} after it was unfenced{', which is short' * (waited < SHORT_MS)}"
+
+
+def _grade(change: Change) -> tuple[FindingKind, str]:
+    """KIP-903 compares broker epochs where followers send them and both ends know how."""
+    cluster, first = change.event.cluster, first_release(*EPOCHS_COMPARED)
+    needed = GUARDS[EPOCHS_IN_FETCH].metadata_version or ""
+    version = metadata_version(cluster)
+    if version and not at_least(version, needed):
+        below = f"metadata version {version} is below {needed}"
+        return "occasion", f"Nothing compared broker epochs here: {below}."
+    leader = cluster.lives.get(change.after.leader)
+    releases = (leader.release if leader else "", cluster.controller_release)
+    if version and all(release and not is_before(release, first) for release in releases):
+        return "note", "It is excluded, unless the request named no broker epoch (-1)."
+    if any(is_before(release, first) for release in releases):
+        return "occasion", f"It is not excluded: before {first} broker epochs are not compared."
+    said = "the version of the request and its broker epochs are not in the log"
+    return "occasion", f"It is not excluded: {said}."
+
+
+@change_rule("F8", "sure")
+def not_alive_in_isr(change: Change) -> Iterator[Finding]:
+    """A join of the ISR by a broker that is fenced, not registered or shutting down (KIP-841)."""
+    for broker in added(change):
+        present = change.event.cluster.lives.get(broker)
+        if present is None or present.may_lead:
+            continue
+        state, guard = _state(present)
+        yield not_alive_in_isr.finding(
+            change.event,
+            f"{broker} joined the ISR at {change.offset} while it was {state}.",
+            lives=((broker, present.epoch),),
+            **prevented_by(guard),
+        )
+
+
+def _state(present: BrokerLife) -> tuple[str, str]:
+    """In words, and the guard that refuses it."""
+    if present.ended:
+        return "not registered", "841.registered"
+    return ("fenced", "841.fenced") if present.fenced else ("shutting down", "841.shutting-down")
+
+
+@change_rule("F20", "note")
+def flapping(change: Change) -> Iterator[Finding]:
+    """More than ten changes of one ISR within five minutes."""
+    times = change.after.isr_changes
+    # While it goes on, it is one finding.
+    if _is_flapping(times) and not _is_flapping(change.before.isr_changes):
+        said = f"The ISR changed {len(times)} times within {span(times[-1] - times[0])}"
+        yield flapping.finding(change.event, f"{said}, the last time at {change.offset}.")
+
+
+def _is_flapping(changes: tuple[int, ...]) -> bool:
+    many = len(changes) > FLAPPING_CHANGES and UNKNOWN not in changes
+    return many and 0 <= changes[-1] - changes[0] <= FLAPPING_MS

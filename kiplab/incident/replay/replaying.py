@@ -1,0 +1,358 @@
+"""A metadata log, record by record: the state of the cluster and the events that led to it."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+import msgspec
+
+from ..findings.finding import Finding
+from ..records import UNKNOWN, LogItem, LogRecord, Moment, Remark, SavedState
+from ..states import BrokerLife, ClusterState, LogEvent, PartitionKey, PartitionState
+from . import checkpoints, lives, partitions
+from .partitions import Around
+from .whose_doing import with_handlers
+
+SILENCE_MS = 1000
+"""A no-op after less than this is no event: nothing can be said of it."""
+_KEPT_SETTINGS = {"min.insync.replicas", "unclean.leader.election.enable"}
+_TOPIC, _BROKER = 2, 4
+"""Kinds of a ConfigRecord's resource (ConfigResource.Type)."""
+_OF_TRANSACTIONS = {
+    "BEGIN_TRANSACTION_RECORD",
+    "END_TRANSACTION_RECORD",
+    "ABORT_TRANSACTION_RECORD",
+    "LEADER_CHANGE",
+}
+"""What a metadata transaction does not hold back (KIP-868)."""
+
+Step = tuple[PartitionState | None, PartitionState | None, BrokerLife | None]
+"""What one record did: a partition before and after it, or a life after it."""
+_CLUSTER_ALONE: Step = (None, None, None)
+
+
+class Topic(msgspec.Struct):
+    """A topic id, its name and its partitions by number, as far as they are known."""
+
+    name: str
+    partitions: dict[int, PartitionState] = {}
+
+
+class Replay:
+    """The replay of one log. `found` is called with what does not fit (finding ``inconsistent``).
+
+    `complete` says whether everything before the present record is known: the log from its start
+    or from a checkpoint on, without a gap.
+    """
+
+    def __init__(self, found: Callable[[Finding], None], *, exact: bool = True) -> None:
+        self.cluster, self.complete = ClusterState(), False
+        self.remarks: list[Remark] = []
+        self._last: LogRecord | None = None
+        self._found, self._exact = found, exact
+        self._topics: dict[str, Topic] = {}
+        self._controllers: dict[int, str] = {}
+        self._held_back: list[LogRecord] | None = None
+        self._reported: set[tuple[str, int]] = set()
+
+    @property
+    def last(self) -> Moment | None:
+        """Where the last record stands that was read."""
+        return self._last.moment if self._last else None
+
+    @property
+    def partitions(self) -> dict[PartitionKey, PartitionState]:
+        """The present state of all known partitions."""
+        everything = (p for topic in self._topics.values() for p in topic.partitions.values())
+        return {state.key: state for state in everything}
+
+    def events(self, items: Iterable[LogItem]) -> Iterator[LogEvent]:
+        """The events of a log, in its order. A record that changes nothing known is no event."""
+        return with_handlers(self._events(items))
+
+    def _events(self, items: Iterable[LogItem]) -> Iterator[LogEvent]:
+        for item in items:
+            if isinstance(item, Remark):
+                self._remarked(item)
+            elif isinstance(item, SavedState):
+                self._saved(item)
+            else:
+                last, self.complete = self._last, self.complete or item.offset == 0
+                if last is None or item.type != "NO_OP_RECORD" or self._is_told(item, last):
+                    yield from self._written(item)
+                self._last = item
+
+    def _is_told(self, idling: LogRecord, last: LogRecord) -> bool:
+        same = idling.controller_epoch == last.controller_epoch and self.cluster.idles
+        return not same or idling.time - last.time >= SILENCE_MS
+
+    def _written(self, record: LogRecord) -> Iterator[LogEvent]:
+        if record.controller_epoch != self.cluster.controller_epoch:
+            self._change(
+                controller_epoch=record.controller_epoch,
+                controller_since=record.moment,
+                controller=UNKNOWN,
+                controller_release="",
+            )
+        if self._held_back is not None and record.type not in _OF_TRANSACTIONS:
+            self._held_back.append(record)
+            return
+        if record.type == "BEGIN_TRANSACTION_RECORD":
+            self._held_back = []
+        elif record.type in ("END_TRANSACTION_RECORD", "ABORT_TRANSACTION_RECORD"):
+            held_back, self._held_back = self._held_back, None
+            for each in (held_back or ()) if record.type == "END_TRANSACTION_RECORD" else ():
+                yield from self._replayed(each)
+        else:
+            yield from self._replayed(record)
+
+    def _replayed(self, record: LogRecord) -> Iterator[LogEvent]:
+        replay = _REPLAYED.get(record.type)
+        for before, after, life in replay(self, record) if replay else ():
+            self._change(previous=self.last)
+            yield LogEvent(record, self.cluster, before, after, life)
+
+    def _change(self, **fields: object) -> None:
+        self.cluster = msgspec.structs.replace(self.cluster, **fields)
+
+    def _says(self, sentence: str, at: Moment, about: PartitionState | None = None) -> None:
+        names = (about.name,) if about else ()
+        finding = Finding(
+            "inconsistent", "sure", sentence, at.offset, at.time, names, event=at.offset
+        )
+        self._found(finding)
+
+    # Quorum and cluster
+
+    def _idled(self, _record: LogRecord) -> Iterable[Step]:
+        if not self.cluster.idles:
+            self._change(idles=True)
+        return (_CLUSTER_ALONE,)
+
+    def _controller_changed(self, record: LogRecord) -> Iterable[Step]:
+        controller = record.fields.get("leaderId", UNKNOWN)
+        release = self._controllers.get(controller, "")
+        self._change(controller=controller, controller_release=release)
+        return (_CLUSTER_ALONE,)
+
+    def _controller_registered(self, record: LogRecord) -> Iterable[Step]:
+        controller, release = record.fields["controllerId"], lives.release_of(record.fields)
+        self._controllers[controller] = release
+        if controller == self.cluster.controller:
+            self._change(controller_release=release)
+        return (_CLUSTER_ALONE,)
+
+    def _feature_changed(self, record: LogRecord) -> Iterable[Step]:
+        name, level = record.fields["name"], record.fields["featureLevel"]
+        self._change(features={**self.cluster.features, name: level})
+        return (_CLUSTER_ALONE,)
+
+    def _configured(self, record: LogRecord) -> Iterable[Step]:
+        kind, name = record.fields["resourceType"], record.fields["resourceName"]
+        if record.fields["name"] not in _KEPT_SETTINGS or (kind, bool(name)) not in (
+            (_TOPIC, True),
+            (_BROKER, False),
+        ):
+            return ()
+        of_topics, of_cluster = self.cluster.topic_settings, self.cluster.cluster_settings
+        if kind == _BROKER:
+            self._change(cluster_settings=_set(of_cluster, record))
+            return self._all(name, record, partitions.settled)
+        settings = _set(of_topics.get(name, {}), record)
+        self._change(topic_settings={**of_topics, name: settings})
+        return self._all(name, record, partitions.settled)
+
+    # Topics
+
+    def _topic_created(self, record: LogRecord) -> Iterable[Step]:
+        topic = self._topics.setdefault(record.fields["topicId"], Topic(""))
+        topic.name = record.fields["name"]
+        return (_CLUSTER_ALONE,)
+
+    def _topic_removed(self, record: LogRecord) -> Iterable[Step]:
+        topic = self._topics.pop(record.fields["topicId"], None)
+        if topic is None:
+            return ()
+        settings = self.cluster.topic_settings
+        if topic.name in settings:
+            left = {name: own for name, own in settings.items() if name != topic.name}
+            self._change(topic_settings=left)
+        gone: list[Step] = [(before, None, None) for before in topic.partitions.values()]
+        return gone or (_CLUSTER_ALONE,)
+
+    def _elrs_cleared(self, record: LogRecord) -> Iterable[Step]:
+        return self._all(record.fields.get("topicName", ""), record, partitions.cleared)
+
+    def _all(
+        self,
+        name: str,
+        record: LogRecord,
+        rule: Callable[[PartitionState, Moment, Around], PartitionState],
+    ) -> Iterable[Step]:
+        """What a record does to the partitions of the topic `name`, of all where it is empty."""
+        done: list[Step] = []
+        for topic in self._topics.values():
+            around = self._around(topic.name)
+            for number, before in topic.partitions.items() if name in ("", topic.name) else ():
+                after = topic.partitions[number] = rule(before, record.moment, around)
+                if after is not before:
+                    done.append((before, after, None))
+        return done or (_CLUSTER_ALONE,)
+
+    # Partitions
+
+    def _around(self, topic: str) -> Around:
+        return Around(self.cluster.lives, self.cluster.min_insync_replicas(topic), self._exact)
+
+    def _partition_created(self, record: LogRecord) -> Iterable[Step]:
+        id, number = record.fields["topicId"], record.fields["partitionId"]
+        topic = self._topics.setdefault(id, Topic(id))
+        before = topic.partitions.get(number)
+        after = partitions.created(record, topic.name, self._around(topic.name))
+        said = before and checkpoints.partition_differs(before, after, has_elr=False)
+        if said:
+            self._says(f"the record has {after.name} with {said}", record.moment, after)
+        topic.partitions[number] = after
+        return ((before, after, None),)
+
+    def _partition_changed(self, record: LogRecord) -> Iterable[Step]:
+        id, number = record.fields["topicId"], record.fields["partitionId"]
+        topic = self._topics.get(id)
+        before = topic.partitions.get(number) if topic else None
+        if topic is None or before is None:
+            self._unknown(record, (id, number), f"partition {number} of topic id {id}")
+            return ()
+        after = partitions.changed(before, record, self._around(topic.name))
+        topic.partitions[number] = after
+        return ((before, after, None),)
+
+    def _unknown(self, record: LogRecord, key: tuple[str, int], who: str) -> None:
+        """Once for each partition or broker: what follows is unknown as well."""
+        if self.complete and key not in self._reported:
+            self._reported.add(key)
+            said = f"the record at {record.offset} changes {who}, which no record before it made"
+            self._says(said, record.moment)
+
+    # Brokers
+
+    def _registered(self, record: LogRecord) -> Iterable[Step]:
+        broker = record.fields["brokerId"]
+        before = self.cluster.lives.get(broker)
+        life = lives.registered(before, record, exact=self._exact)
+        if before and life.registered != before.registered:
+            self._buried(before, record.moment)
+        return self._lives_on(life)
+
+    def _registration_changed(self, record: LogRecord) -> Iterable[Step]:
+        broker, epoch = lives.broker_of(record)
+        life = self.cluster.lives.get(broker)
+        if life is None or life.epoch != epoch or life.ended is not None:
+            self._unknown(record, ("", broker), f"broker {broker} of epoch {epoch}")
+            if self.complete:
+                return ()
+            life = lives.met(record)
+        return self._lives_on(lives.changed(life, record))
+
+    def _unregistered(self, record: LogRecord) -> Iterable[Step]:
+        broker, epoch = lives.broker_of(record)
+        life = self.cluster.lives.get(broker)
+        if life is None or life.epoch != epoch:
+            self._unknown(record, ("", broker), f"broker {broker} of epoch {epoch}")
+            return ()
+        return self._lives_on(lives.ended(life, record.moment))
+
+    def _lives_on(self, life: BrokerLife) -> Iterable[Step]:
+        self._change(lives={**self.cluster.lives, life.broker: life})
+        return ((None, None, life),)
+
+    def _buried(self, life: BrokerLife, at: Moment) -> None:
+        past = life if life.ended else lives.ended(life, at)
+        earlier = self.cluster.earlier_lives
+        lived = (*earlier.get(life.broker, ()), past)
+        self._change(earlier_lives={**earlier, life.broker: lived})
+
+    # Gaps and checkpoints
+
+    def _remarked(self, remark: Remark) -> None:
+        self.remarks.append(remark)
+        if remark.until <= remark.offset:
+            return
+        if self.last is not None:
+            at = Moment(remark.offset, self.last.time)
+            self._says(f"the records from {remark.offset} to {remark.until - 1} are missing", at)
+        self._forget()
+
+    def _forget(self) -> None:
+        """What was known before a gap may be wrong behind it."""
+        self.complete, self._held_back = False, None
+        for topic in self._topics.values():
+            topic.partitions.clear()
+        for life in self.cluster.lives.values():
+            self._buried(life, self.last or life.registered)
+        self._change(lives={})
+
+    def _saved(self, saved: SavedState) -> None:
+        image, at = Replay(self._found, exact=False), Moment(max(saved.end - 1, 0), saved.time)
+        for record in saved.records:
+            moved = msgspec.structs.replace(record, offset=at.offset, time=at.time)
+            for _ in image._replayed(moved):
+                pass
+        mine = self.partitions
+        for topic in image._topics.values():
+            for number, theirs in topic.partitions.items():
+                state = self._agreed(mine.pop(theirs.key, None), theirs, image, at)
+                topic.partitions[number] = state
+        for state in mine.values() if self.complete else ():
+            self._says(f"the checkpoint does not have {state.name}", at, state)
+        self._take(image, at)
+
+    def _agreed(
+        self, told: PartitionState | None, saved: PartitionState, image: "Replay", at: Moment
+    ) -> PartitionState:
+        """What was told, which knows more, where the checkpoint says the same."""
+        has_elr = image.cluster.has_elr
+        said = told and checkpoints.partition_differs(told, saved, has_elr=has_elr)
+        if told and not said:
+            return told
+        if self.complete:
+            said = said or "and no record before it does"
+            self._says(f"the checkpoint has {saved.name} with {said}", at, saved)
+        return saved
+
+    def _take(self, image: "Replay", at: Moment) -> None:
+        now = dict(image.cluster.lives)
+        for broker, saved in image.cluster.lives.items():
+            told = self.cluster.lives.get(broker)
+            said = told and checkpoints.life_differs(told, saved)
+            if told and not said:
+                now[broker] = told
+            elif self.complete:
+                said = said or "and no record before it does"
+                self._says(f"the checkpoint has broker {broker} with {said}", at)
+        fields = ("features", "topic_settings", "cluster_settings")
+        self._change(lives=now, **{name: getattr(image.cluster, name) for name in fields})
+        self._topics, self.complete = image._topics, True
+        self._controllers |= image._controllers
+
+
+def _set(settings: Mapping[str, str], record: LogRecord) -> dict[str, str]:
+    name, value = record.fields["name"], record.fields.get("value")
+    left = {key: old for key, old in settings.items() if key != name}
+    return left if value is None else {**left, name: value}
+
+
+_REPLAYED: dict[str, Callable[[Replay, LogRecord], Iterable[Step]]] = {
+    "NO_OP_RECORD": Replay._idled,
+    "LEADER_CHANGE": Replay._controller_changed,
+    "REGISTER_CONTROLLER_RECORD": Replay._controller_registered,
+    "FEATURE_LEVEL_RECORD": Replay._feature_changed,
+    "CONFIG_RECORD": Replay._configured,
+    "TOPIC_RECORD": Replay._topic_created,
+    "REMOVE_TOPIC_RECORD": Replay._topic_removed,
+    "CLEAR_ELR_RECORD": Replay._elrs_cleared,
+    "PARTITION_RECORD": Replay._partition_created,
+    "PARTITION_CHANGE_RECORD": Replay._partition_changed,
+    "REGISTER_BROKER_RECORD": Replay._registered,
+    "UNREGISTER_BROKER_RECORD": Replay._unregistered,
+    "FENCE_BROKER_RECORD": Replay._registration_changed,
+    "UNFENCE_BROKER_RECORD": Replay._registration_changed,
+    "BROKER_REGISTRATION_CHANGE_RECORD": Replay._registration_changed,
+}

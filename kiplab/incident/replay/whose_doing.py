@@ -1,0 +1,175 @@
+"""Which request or timer of the controller wrote a change of a partition, by the order of records.
+
+One event of the controller writes its records one behind the other, across batches. Those of a
+fence, a registration or an end stand before the record that names the broker, those of an unfencing
+or a controlled shutdown behind it.
+
+Source: handleBrokerFenced, handleBrokerUnfenced, handleBrokerInControlledShutdown,
+handleBrokerShutdown, handleBrokerUnregistered and handleDirectoriesOffline of
+ReplicationControlManager (3.5.0, 4.3.1).
+"""
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from ...protocol.releases import METADATA_LEVEL
+from ..records import UNKNOWN
+from ..states import NO_LEADER, Handler, LogEvent, PartitionState
+from .lives import broker_of
+
+LOOK_AHEAD = 20_000
+"""As many changes wait for the record that names their broker; the first of more are told alone."""
+_CHANGE = "PARTITION_CHANGE_RECORD"
+_ABOUT_BROKERS: dict[str, Handler] = {
+    "REGISTER_BROKER_RECORD": "registration",
+    "UNREGISTER_BROKER_RECORD": "unregistration",
+    "FENCE_BROKER_RECORD": "fenced",
+    "UNFENCE_BROKER_RECORD": "unfenced",
+}
+_OTHERS: dict[str, Handler] = {
+    "PARTITION_RECORD": "created",
+    "TOPIC_RECORD": "created",
+    "REMOVE_TOPIC_RECORD": "removed",
+    "CLEAR_ELR_RECORD": "settings",
+    "CONFIG_RECORD": "settings",
+    "FEATURE_LEVEL_RECORD": "settings",
+}
+_NAMED_LAST = {"registration", "unregistration", "fenced", "directories"}
+_STOPS_ARE_WRITTEN = METADATA_LEVEL["3.3-IV3"]
+_ELR_FIELDS = {"eligibleLeaderReplicas", "lastKnownElr"}
+_OF_A_REASSIGNMENT = {"replicas", "addingReplicas", "removingReplicas"}
+
+
+def with_handlers(events: Iterable[LogEvent]) -> Iterator[LogEvent]:
+    """The events with their handlers, in the same order."""
+    waiting: list[LogEvent] = []
+    opener: LogEvent | None = None
+    end = UNKNOWN
+    for event in events:
+        behind = event.record.offset == end
+        end = event.record.offset + 1
+        if event.record.type != _CHANGE:
+            yield from _told(waiting, event if behind else None)
+            waiting = []
+            opener = msgspec.structs.replace(event, handlers=(_handler(event),))
+            yield opener
+        elif behind and opener and _fits_behind(opener, event):
+            yield _with(event, opener.handlers, opener)
+        else:
+            opener = None
+            if not behind or len(waiting) == LOOK_AHEAD:
+                yield from _told(waiting, None)
+                waiting = []
+            waiting.append(event)
+    yield from _told(waiting, None)
+
+
+def _handler(event: LogEvent) -> Handler:
+    """The handler of a record that is no change of a partition."""
+    record = event.record
+    if record.type != "BROKER_REGISTRATION_CHANGE_RECORD":
+        return _ABOUT_BROKERS.get(record.type) or _OTHERS.get(record.type, "unknown")
+    fenced = record.fields.get("fenced", 0)
+    if fenced:
+        return "fenced" if fenced == 1 else "unfenced"
+    stops = record.fields.get("inControlledShutdown", 0)
+    return "controlled shutdown" if stops else "directories"
+
+
+def _told(changes: list[LogEvent], closer: LogEvent | None) -> Iterator[LogEvent]:
+    """Changes one behind the other, and the event behind them."""
+    first = _first_of(closer, changes) if closer else len(changes)
+    sure = False
+    for at, event in enumerate(changes):
+        alone = _alone(event)
+        if closer is None or at < first:
+            yield _with(event, (alone,), None)
+            continue
+        # A leader may have asked for the first of them just before; what stands behind a change
+        # that no leader asks for is of the same event as that.
+        sure = sure or alone != "AlterPartition"
+        handler = _handler(closer)
+        yield _with(event, (handler,) if sure else (handler, alone), closer)
+
+
+def _with(event: LogEvent, handlers: tuple[Handler, ...], cause: LogEvent | None) -> LogEvent:
+    return LogEvent(
+        event.record,
+        event.cluster,
+        event.before,
+        event.after,
+        event.life,
+        handlers,
+        cause.record.offset if cause else UNKNOWN,
+    )
+
+
+def _fits_behind(opener: LogEvent, event: LogEvent) -> bool:
+    before, after = _sides(event)
+    (handler,) = opener.handlers
+    if handler == "unfenced":
+        return before.leader == NO_LEADER != after.leader
+    return handler == "controlled shutdown" and _out(before, after, broker_of(opener.record)[0])
+
+
+def _first_of(closer: LogEvent, changes: list[LogEvent]) -> int:
+    """From which change on the event of `closer` wrote them."""
+    handler = _handler(closer)
+    if closer.life is None or handler not in _NAMED_LAST:
+        return len(changes)
+    broker, epoch = broker_of(closer.record)
+    first = len(changes)
+    while first and _out(*_sides(changes[first - 1]), broker):
+        # The broker epoch is the offset of the first record of the registration.
+        if handler == "registration" and changes[first - 1].record.offset < epoch:
+            break
+        first -= 1
+    return first
+
+
+def _sides(event: LogEvent) -> tuple[PartitionState, PartitionState]:
+    # A change of a partition that is not known is no event.
+    assert event.before is not None
+    assert event.after is not None
+    return event.before, event.after
+
+
+def _out(before: PartitionState, after: PartitionState, broker: int) -> bool:
+    """Whether the broker is out of the ISR or the ELR, or, the last of the ISR, leads no more."""
+    if broker in before.isr and broker not in after.isr:
+        return True
+    if broker in before.elr and broker not in after.elr and broker not in after.isr:
+        return True
+    return after.leader == NO_LEADER and before.isr == (broker,)
+
+
+def _alone(event: LogEvent) -> Handler:
+    """The handler of a change that no broker's record stands beside."""
+    before, after = _sides(event)
+    fields = event.record.fields.keys() - {"partitionId", "topicId"}
+    if fields & _OF_A_REASSIGNMENT:
+        done = before.adding or before.removing
+        gone = set(after.replicas) == set(before.replicas) - set(before.removing)
+        return "AlterPartition" if done and gone else "reassignment"
+    if fields <= _ELR_FIELDS | {"directories"}:
+        return "directories" if event.cluster.has_elr or "directories" in fields else "unknown"
+    if after.leader == before.leader and after.leader != NO_LEADER:
+        return "AlterPartition"
+    if event.record.fields.get("leaderRecoveryState", -1) == 1:
+        return "unclean election"
+    if after.isr == before.isr and after.leader == after.replicas[0]:
+        return "preferred election"
+    return _without_its_broker(event) if _out(before, after, before.leader) else "unknown"
+
+
+def _without_its_broker(event: LogEvent) -> Handler:
+    """Why a leader went without a record that names it. Below metadata version 3.3-IV3 nothing else
+    is written of a controlled shutdown, nor where a second controller goes on with it; and a log
+    may end before the fence.
+    """
+    before, _ = _sides(event)
+    life = event.cluster.lives.get(before.leader)
+    level = event.cluster.features.get("metadata.version", 0)
+    stopping = life is not None and life.shutting_down_since is not None
+    return "controlled shutdown" if stopping or level < _STOPS_ARE_WRITTEN else "unknown"
