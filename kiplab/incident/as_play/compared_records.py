@@ -4,7 +4,7 @@ What a record says is compared, not where it stands: offsets, broker epochs and 
 engine are others. Equal records from equal states lead to equal epochs of a partition.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, get_args
 
 from ...engine.events import Event
@@ -71,6 +71,8 @@ class Target(NamedTuple):
 
     said: Said
     event: LogEvent
+    after: PartitionState | None
+    """The partition, if the record is about it and leaves it."""
 
     @property
     def is_silent(self) -> bool:
@@ -84,20 +86,24 @@ class Target(NamedTuple):
         return changes and not self.said.fields and "directories" in self.event.record.fields
 
 
-def targets_of(events: Iterable[LogEvent], key: PartitionKey) -> tuple[Target, ...]:
+def targets_of(events: Sequence[LogEvent], key: PartitionKey) -> tuple[Target, ...]:
     """The records about a partition, the brokers of its replicas, its settings and features, each
     once, in the order of the log; what the engine has no word for is left out.
     """
-    kept = [e for e in events if e.partition is None or e.partition.key == key]
-    states = [e.partition for e in kept if e.partition]
-    brokers = {b for state in states for b in state.replicas}
-    topics = {"", *(state.topic for state in states)}
-    said = {e.record.offset: Target(said, e) for e in kept if (said := said_by(e))}
-    return tuple(
-        t
-        for t in said.values()
-        if t.said.broker in (None, *brokers) and t.said.topic in (None, *topics)
-    )
+    states = [e.partition for e in events if e.partition and e.partition.key == key]
+    brokers = {None, *(b for state in states for b in state.replicas)}
+    topics = {None, "", *(state.topic for state in states)}
+    targets: dict[int, Target] = {}
+    for event in events:
+        is_other = event.partition is not None and event.partition.key != key
+        said = said_by(event)
+        if said is None or said.broker not in brokers or said.topic not in topics:
+            continue
+        # A setting of several partitions is an event of each.
+        if not is_other or (said.record in _TOPICS and event.record.offset not in targets):
+            after = None if is_other else event.after
+            targets[event.record.offset] = Target(said, event, after)
+    return tuple(targets.values())
 
 
 def said_by(event: LogEvent) -> Said | None:
@@ -129,6 +135,7 @@ def _partition_fields(record: LogRecord) -> Iterator[tuple[str, str]]:
     for field, ours in _OF_PARTITION.items():
         value: Any = record.fields.get(field)
         if value is not None and value != _UNCHANGED.get(field):
+            value = sorted(value) if ours == "elr" else value
             is_list = isinstance(value, list | tuple)
             yield ours, f"[{','.join(map(str, value))}]" if is_list else str(value)
 

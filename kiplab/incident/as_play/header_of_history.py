@@ -17,7 +17,7 @@ def header_of(first: LogEvent, state: PartitionState, targets: Sequence[Target])
     """The lines before the first move. `first` is the event after which the play begins, and the
     partition stands as in `state` there.
     """
-    cluster, later = first.cluster, [t.event.after for t in targets if t.event.after]
+    cluster, later = first.cluster, [t.after for t in targets if t.after]
     brokers = sorted({b for known in (state, *later) for b in known.replicas})
     release, version = release_of(cluster, brokers), metadata_version_of(cluster)
     yield f"kafka {release}/{version}".rstrip("/") + " elr=1" * cluster.has_elr
@@ -106,5 +106,5 @@ def _stop_in_two_steps(state: PartitionState, targets: Sequence[Target]) -> list
         begins, id = target.said.field("in_controlled_shutdown") == "1", target.said.broker
         if begins and id is not None and id not in (state.leader, *found):
             found.append(id)
-        state = target.event.after or state
+        state = target.after or state
     return found

@@ -17,10 +17,12 @@ from .compared_records import FEATURES, SETTINGS, Said, Target
 from .header_of_history import RECORDS, metadata_version_of
 
 Lines = tuple[str, ...]
+SHORT_MS = 1_000
+"""Records of one handler are not further apart. Who joins sooner after it was unfenced may have
+been asked for before.
+"""
 _GROUP = 12
 """How many changes of the partition may stand before the record of the broker that caused them."""
-TOGETHER_MS = 1_000
-"""Records of one handler are appended together; a slow disk may part them a little."""
 
 
 class Situation(NamedTuple):
@@ -36,7 +38,7 @@ class Situation(NamedTuple):
 
 def tries(now: Situation) -> Iterator[Lines]:
     """The lines to try for the first of `todo`."""
-    said, event = now.todo[0].said, now.todo[0].event
+    said, after = now.todo[0].said, now.todo[0].after
     about, _, setting = said.about.partition(":")
     silent = next((t for t in now.todo[:3] if t.is_silent), None)
     if silent is not None:
@@ -49,8 +51,8 @@ def tries(now: Situation) -> Iterator[Lines]:
         yield (f"delete-topic {about}",)
     else:
         yield from _of_brokers(now)
-        if said.record == "PartitionChangeRecord" and event.after is not None:
-            yield from _of_partition(now, event.after)
+        if after is not None:
+            yield from _of_partition(now, after)
 
 
 def _upgraded(target: Target) -> Lines:
@@ -86,11 +88,10 @@ def _of_brokers(now: Situation) -> Iterator[Lines]:
 
 
 def _may_belong(change: Target, cause: Target) -> bool:
-    """Whether one handler may have written both: it writes at one time, and says no other name."""
-    one, other = change.event.record.time, cause.event.record.time
-    is_near = UNKNOWN in (one, other) or abs(other - one) <= TOGETHER_MS
-    is_other = change.event.handlers == ("AlterPartition",)
-    return change.said.record == "PartitionChangeRecord" and is_near and not is_other
+    """Whether one handler may have written both: it does so at one time."""
+    one, other = change.event.record, cause.event.record
+    is_near = UNKNOWN in (one.time, other.time) or other.time - one.time <= SHORT_MS
+    return is_near and change.event.cause in (UNKNOWN, other.offset)
 
 
 def _registers(now: Situation, id: int, target: Target) -> Iterator[Lines]:
@@ -140,7 +141,7 @@ def _stopped_in_order(now: Situation, id: int) -> bool:
     for target in now.todo:
         if target.said == Said("RegisterBrokerRecord", str(id)):
             return target.event.cluster.has_elr and id in (*state.isr, *state.elr)
-        state = target.event.after or state
+        state = target.after or state
     return False
 
 

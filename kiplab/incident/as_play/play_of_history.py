@@ -18,7 +18,7 @@ from ..records import UNKNOWN
 from ..states import LogEvent, PartitionKey, PartitionState
 from .compared_records import Said, Target, targets_of, written_by_engine
 from .header_of_history import RECORDS, header_of
-from .lines_for_records import TOGETHER_MS, Lines, Situation, traffic, tries
+from .lines_for_records import SHORT_MS, Lines, Situation, traffic, tries
 
 
 class NotWritten(msgspec.Struct, frozen=True):
@@ -97,7 +97,7 @@ class _Written(msgspec.Struct, frozen=True):
     @property
     def state(self) -> PartitionState:
         """The partition in the log before the next target."""
-        states = (t.event.after for t in reversed(self.targets[: self.done]))
+        states = (t.after for t in reversed(self.targets[: self.done]))
         return next((state for state in states if state), self.start)
 
     @property
@@ -169,16 +169,16 @@ def _fitting(said: Sequence[Said], todo: Sequence[Target], lines: Lines) -> int:
 
 def _is_same(written: _Written, stage: Stage, done: Sequence[Target]) -> bool:
     """Whether leader, ISR and epochs are those of the log: a gap in it makes them differ."""
-    after = next((t.event.after for t in reversed(done) if t.event.after), None)
+    after = next((t.after for t in reversed(done) if t.after), None)
     state = partition_of(stage.cluster, written.start.name)
     if after is None or state is None:
         return True
     left_out = sum(t.is_directories for t in written.targets[: written.done])
     epochs = state.leader_epoch, state.partition_epoch + left_out
-    rest = state.leader, state.isr, bool(state.recovery), state.elr, state.last_known
+    rest = state.leader, state.isr, bool(state.recovery), {*state.elr}, state.last_known
     return (
         epochs == (after.leader_epoch, after.partition_epoch)
-        and rest == (after.leader, after.isr, after.recovering, after.elr, after.last_known)
+        and rest == (after.leader, after.isr, after.recovering, {*after.elr}, after.last_known)
     )  # fmt: skip
 
 
@@ -226,18 +226,18 @@ def _quick_join(written: _Written) -> tuple[int, int, int] | None:
     """(who joins, the leader, the group in which its last process died) of a member that joins too
     soon after it was unfenced to have fetched everything; None if it is not so.
     """
-    event = written.targets[written.done].event
-    joins = [b for b in event.after.isr if b not in written.state.isr] if event.after else []
-    if len(joins) != 1 or event.after is None or event.after.leader != written.state.leader:
+    event, after = written.targets[written.done].event, written.targets[written.done].after
+    joins = [b for b in after.isr if b not in written.state.isr] if after else []
+    if len(joins) != 1 or after is None or after.leader != written.state.leader:
         return None
     done = written.targets[: written.done]
     unfenced = next((t for t in reversed(done) if t.said.broker == joins[0]), None)
     times = event.record.time, UNKNOWN if unfenced is None else unfenced.event.record.time
-    if UNKNOWN in times or times[0] - times[1] > TOGETHER_MS:
+    if UNKNOWN in times or times[0] - times[1] > SHORT_MS:
         return None
     dies = f"crash {joins[0]} disk={written.disk}"
     died = [n for n, group in enumerate(written.groups) if dies in group.lines]
-    return (joins[0], event.after.leader, died[-1]) if died else None
+    return (joins[0], after.leader, died[-1]) if died else None
 
 
 # --- text -----------------------------------------------------------------------------------------
