@@ -12,6 +12,7 @@ from kiplab.rows.columns import Rows
 from tests.figures import zookeeper_plays
 from tests.figures.boxes import so_far
 from tests.figures.small_plays import ELR_ELECTED, EVERY_MARK, NOT_PROPOSED, STALE_JOIN, play
+from tests.incident.other_life import rows as incident
 from tests.kafka_14139 import rows_on
 
 IDS = [mark.id for mark in MARKS]
@@ -32,6 +33,7 @@ def test_every_entry_is_shown_by_some_play(lossy: Rows) -> None:
     shown = {mark.id for text in EVERY_MARK for mark in occurring((play(text),))}
     shown |= {mark.id for mark in occurring((rows_on("hole-never-level", "3.5"),))}
     shown |= {mark.id for mark in occurring((play(ELR_ELECTED, "4.3", elr=1),))}
+    shown |= {mark.id for mark in occurring((incident(),))}
     shown |= {mark.id for run in zookeeper_plays.runs() for mark in occurring((run,))}
     assert set(IDS) - shown - {mark.id for mark in occurring((lossy,), beside=True)} == set()
 

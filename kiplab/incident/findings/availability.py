@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ..states import ClusterState, PartitionState
 from .finding import Finding
-from .finding_words import brokers, joined_as, lasted, process
+from .finding_words import joined_as, lasted, process
 from .leader_changes import is_other_process, is_unclean
 from .rule import Change, EndOfLog, change_rule, ended, lasting_rule, open_since
 
@@ -18,7 +18,7 @@ BELOW_MS = 60_000
 @lasting_rule("F6", "sure", "leaderless_since", lambda asked: asked.leaderless_ms)
 def leaderless(state: PartitionState, _: ClusterState) -> str:
     """A partition without a leader for longer than the limit."""
-    return f"No leader {{}}; the ISR was {brokers(state.isr)}."
+    return f"No leader {{}}; the ISR was {list(state.isr)}."
 
 
 @lasting_rule("F7", "sure", "below_since", lambda _: BELOW_MS)
@@ -26,7 +26,7 @@ def below_min_isr(state: PartitionState, cluster: ClusterState) -> str:
     """An ISR smaller than min.insync.replicas for longer than a minute."""
     size = cluster.min_insync_replicas(state.topic)
     needed = "1, assumed: no record sets it" if size is None else size
-    return f"The ISR {brokers(state.isr)} was smaller than min.insync.replicas ({needed}) {{}}."
+    return f"The ISR {list(state.isr)} was smaller than min.insync.replicas ({needed}) {{}}."
 
 
 @lasting_rule("F5", "sure", "recovering_since", lambda _: RECOVERING_MS, lambda _: -1)
@@ -74,7 +74,7 @@ def _is_gone(state: PartitionState) -> bool:
 def _gone_words(state: PartitionState, cluster: ClusterState) -> str:
     at = state.leaderless_since.offset if state.leaderless_since else ""
     if not state.isr:
-        eligible = f"eligible leader replicas were {brokers(state.elr)}" if state.elr else ""
+        eligible = f"eligible leader replicas were {list(state.elr)}" if state.elr else ""
         return f"The last member left the ISR at {at}; {eligible or 'no replica was eligible'}."
     (last,) = state.isr
     since = f" since {state.alone_since.offset}" if state.alone_since else ""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ..states import NO_LEADER
 from .finding import Finding
-from .finding_words import and_words, brokers, joined_as
+from .finding_words import and_words, joined_as
 from .rule import Change, change_rule
 
 CHANGE = "PARTITION_CHANGE_RECORD"
@@ -39,7 +39,7 @@ def elr_cleared_leaderless(change: Change) -> Iterator[Finding]:
     else:
         has_elr = change.event.cluster.has_elr
         why = f"as {'a broker reported directories' if has_elr else 'the feature was switched off'}"
-    who = f"the eligible leader replicas {brokers(before.elr)}" if before.elr else "the last leader"
+    who = f"the eligible leader replicas {list(before.elr)}" if before.elr else "the last leader"
     yield elr_cleared_leaderless.finding(
         change.event,
         f"The controller forgot {who} at {change.offset}, {why}, while there was no leader: from "

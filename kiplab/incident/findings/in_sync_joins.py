@@ -3,18 +3,11 @@
 from collections.abc import Iterator
 
 from ...protocol.guards import GUARDS
-from ...protocol.releases import at_least
+from ...protocol.releases import METADATA_LEVEL, at_least
 from ..records import UNKNOWN
 from ..states import BrokerLife
 from .finding import Finding, FindingKind
-from .finding_words import (
-    duration_ms,
-    first_release,
-    is_before,
-    metadata_version,
-    prevented_by,
-    span,
-)
+from .finding_words import duration_ms, first_release, is_before, prevented_by, span
 from .rule import Change, change_rule
 
 SHORT_MS = 1000
@@ -66,15 +59,16 @@ def _process_under_leader(change: Change, present: BrokerLife) -> BrokerLife | N
     """
     led_since = change.before.led_since
     earlier = change.event.cluster.earlier_lives.get(present.broker, ())
-    if not led_since or not earlier or earlier[-1].incarnation == present.incarnation:
+    if not led_since or present.registered.offset <= led_since.offset or not earlier:
         return None
-    return earlier[-1] if present.registered.offset > led_since.offset else None
+    again = earlier[-1].incarnation == present.incarnation or earlier[-1].epoch == present.epoch
+    return None if again else earlier[-1]
 
 
 def _after_unfencing(change: Change, present: BrokerLife) -> str:
-    unfenced = None if present.fenced else present.changed
+    unfenced = present.changed
     waited = duration_ms(unfenced, change.event.record.moment) if unfenced else None
-    if waited is None:
+    if waited is None or present.fenced:
         return ""
     return f", {span(waited)} after it was unfenced{', which is short' * (waited < SHORT_MS)}"
 
@@ -83,7 +77,8 @@ def _grade(change: Change) -> tuple[FindingKind, str]:
     """KIP-903 compares broker epochs where followers send them and both ends know how."""
     cluster, first = change.event.cluster, first_release(*EPOCHS_COMPARED)
     needed = GUARDS[EPOCHS_IN_FETCH].metadata_version or ""
-    version = metadata_version(cluster)
+    level = cluster.features.get("metadata.version")
+    version = next((name for name, at in METADATA_LEVEL.items() if at == level), "")
     if version and not at_least(version, needed):
         below = f"metadata version {version} is below {needed}"
         return "occasion", f"Nothing compared broker epochs here: {below}."

@@ -5,17 +5,7 @@ from collections.abc import Iterator
 from ...protocol.guards import GUARDS
 from ..states import NO_LEADER, ClusterState
 from .finding import Finding
-from .finding_words import (
-    and_words,
-    brokers,
-    code_of_controller,
-    epoch_words,
-    first_release,
-    is_before,
-    joined_as,
-    prevented_by,
-    process,
-)
+from .finding_words import and_words, first_release, joined_as, numbers, prevented_by, process
 from .rule import Change, change_rule
 
 
@@ -49,13 +39,14 @@ def other_life(change: Change) -> Iterator[Finding]:
     joined, present = change.before.joined[broker], cluster.lives[broker]
     by_elr = cluster.has_elr and broker in change.before.elr
     why = "and the controller held its stop for clean." if by_elr else "whose disk nobody checked."
+    since = f"(since {joined.at.offset})" if joined.exact else "or earlier"
     earlier = process(cluster, broker, joined.broker_epoch)
     if earlier and earlier.shutting_down_since:
         why += " The process before had asked for a controlled shutdown."
     yield other_life.finding(
         change.event,
-        f"{broker} was elected cleanly at {change.offset}; it had been in sync as "
-        f"{epoch_words(joined)} and was registered as epoch {present.epoch} "
+        f"{broker} was elected cleanly at {change.offset}; it had been in sync as broker epoch "
+        f"{joined.broker_epoch} {since} and was registered as epoch {present.epoch} "
         f"(at {present.registered.offset}): another process, {why}",
         kind="note" if by_elr else "occasion",
         lives=((broker, joined.broker_epoch), (broker, present.epoch)),
@@ -72,8 +63,8 @@ def unclean(change: Change) -> Iterator[Finding]:
     if not is_unclean(change) or is_last_leader(change):
         return
     members = [b for b in dict.fromkeys((*before.isr, *before.elr)) if b != broker]
-    eligible = f" and the eligible leader replicas {brokers(before.elr)}" if before.elr else ""
-    said = f"{broker} was elected uncleanly at {change.offset}; the ISR was {brokers(before.isr)}"
+    eligible = f" and the eligible leader replicas {list(before.elr)}" if before.elr else ""
+    said = f"{broker} was elected uncleanly at {change.offset}; the ISR was {list(before.isr)}"
     said = f"{said}{eligible}. {_whose_doing(change)}"
     if members:
         said += f" What {and_words(members)} alone had is truncated when it follows {broker}."
@@ -101,19 +92,18 @@ def _back_in_sync(change: Change) -> Iterator[Finding]:
 
 def _whose_doing(change: Change) -> str:
     """By hand, by configuration, or that the log cannot tell."""
-    release, whose = code_of_controller(change.event.cluster)
-    first = first_release("kafka-12670.unclean-by-config")
-    if is_before(release, first):
-        return (
-            f"It was asked for by hand: {whose} release is {release}, and controllers do it by "
-            f"themselves from {first} on."
-        )
-    setting = _setting(change.event.cluster, change.before.topic)
+    cluster, first = change.event.cluster, first_release("kafka-12670.unclean-by-config")
+    # Controllers register from 3.7 on. Before that the release of the brokers stands for theirs.
+    known = [life.release for life in cluster.lives.values() if life.release]
+    release = cluster.controller_release or min(known, key=numbers, default="")
+    if release and numbers(release) < numbers(first):
+        return f"By hand: controllers do it by themselves from {first} on, this is {release}."
+    setting = _setting(cluster, change.before.topic)
     if setting == "false":
-        return "It was asked for by hand: unclean.leader.election.enable is false."
+        return "By hand: unclean.leader.election.enable is false."
     by_hand = "by hand or " * ("unclean election" in change.event.handlers)
     if setting == "true":
-        return f"It came {by_hand}by configuration: unclean.leader.election.enable is true."
+        return f"{by_hand}by configuration: unclean.leader.election.enable is true.".capitalize()
     return (
         "By hand or by configuration, the log cannot tell: no record sets "
         "unclean.leader.election.enable, and a controller's own file is not in the log."
@@ -145,7 +135,7 @@ def last_leader(change: Change) -> Iterator[Finding]:
     said = f"{broker}, the last known leader, was elected uncleanly at {change.offset}: no "
     said += "eligible leader replica was left."
     struck = [b for b in before.elr if b != broker]
-    if struck and "registration" in change.event.handlers:
+    if struck:
         said += f" {and_words(struck)} was the last one, and had not stopped cleanly."
     yield last_leader.finding(
         change.event,
