@@ -130,7 +130,7 @@ RULES_OF_NO_RELEASE = {
 """Plays that switch on a guard which no release has: a real log has no such records."""
 
 
-@pytest.mark.long
+@pytest.mark.long(quick="::test_the_engine_writes_the_records_of_an_incident")
 def test_plays_come_back_from_their_records() -> None:
     failed, partitions = set(), 0
     for name in names():
