@@ -12,7 +12,6 @@ from .states import NO_LEADER, BrokerLife, LogEvent, PartitionState
 
 METADATA_VERSION = "metadata.version"
 _VERSIONS = {level: name for name, level in METADATA_LEVEL.items()}
-_SECOND, _MINUTE, _HOUR = 1000, 60_000, 3_600_000
 
 
 class ChangeLine(NamedTuple):
@@ -185,12 +184,3 @@ def time_words(time: int) -> str:
 def clock_words(time: int) -> str:
     """``10:00:33.3``."""
     return "" if time == UNKNOWN else time_words(time).split(" ")[1][:-2]
-
-
-def lasting_words(milliseconds: int) -> str:
-    """``3.3 s``, ``12 min``, ``5 h``."""
-    if milliseconds < 2 * _MINUTE:
-        return f"{milliseconds / _SECOND:.1f} s"
-    if milliseconds < 2 * _HOUR:
-        return f"{milliseconds // _MINUTE} min"
-    return f"{milliseconds // _HOUR} h"

@@ -28,6 +28,7 @@ from ..rows.columns import (
 from ..rows.snapshots import Reading, spans_of
 from . import change_words as words
 from .findings.finding import Finding
+from .findings.finding_words import span
 from .records import UNKNOWN as NO_TIME
 from .records import Remark
 from .states import NO_LEADER, BrokerLife, ClusterState, LogEvent, PartitionKey, PartitionState
@@ -197,7 +198,7 @@ def _silence(event: LogEvent) -> str:
     before, now = event.cluster.previous, event.record.time
     if before is None or NO_TIME in (before.time, now) or not event.cluster.idles:
         return ""
-    return words.lasting_words(now - before.time) if now - before.time > SILENT else ""
+    return span(now - before.time) if now - before.time > SILENT else ""
 
 
 # --- what the run is called -----------------------------------------------------------------------
@@ -248,7 +249,7 @@ def _moments(shots: Sequence[Shot]) -> Iterator[MomentRow]:
         record = shot.event.record
         told = [words.clock_words(record.time)] if record.time != before else []
         if NO_TIME not in (before, record.time) and record.time - before > PAUSE:
-            told = [*told, f"({words.lasting_words(record.time - before)} later)"]
+            told = [*told, f"({span(record.time - before)} later)"]
         before = record.time
         text = f"offset {record.offset}, {words.time_words(record.time)}: {record.type}"
         label = " ".join([*filter(None, told), words.short_words(shot.event)])

@@ -105,7 +105,7 @@ def test_marks_stand_in_groups_under_what_they_are_about(lossy: Rows) -> None:
     figure = timeline(lossy, width=600)
     (headings,) = [t for t in figure.data if t.name == "headings"]
     shown = [text.removeprefix("<b>").removesuffix("</b>") for text in headings.text]
-    assert shown == [group for group in GROUPS[:-1] if group != "ZooKeeper"]
+    assert shown == [g for g in GROUPS if g not in ("ZooKeeper", "logs", "metadata log")]
     assert said(figure) == [mark.words for mark in occurring((lossy,))]
 
 
