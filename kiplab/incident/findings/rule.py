@@ -1,6 +1,7 @@
 """A rule: a pure function of one event, with its name, its number and what it looks for."""
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import wraps
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -54,9 +55,7 @@ class Change(NamedTuple):
 
 
 Judge = Callable[[LogEvent, Thresholds], Iterator[Finding]]
-JudgeOfChange = Callable[[Change], Iterator[Finding]]
 JudgeOfEnd = Callable[[EndOfLog], Iterator[Finding]]
-StateWords = Callable[[PartitionState, ClusterState], str]
 
 
 class Rule(msgspec.Struct, frozen=True):
@@ -67,8 +66,8 @@ class Rule(msgspec.Struct, frozen=True):
     kind: FindingKind
     looks_for: str
     judge: Judge
-    subject: RuleSubject = "partition"
-    at_end: JudgeOfEnd | None = None
+    subject: RuleSubject
+    at_end: JudgeOfEnd | None
 
     def __call__(self, event: LogEvent, thresholds: Thresholds = USUAL) -> Iterator[Finding]:
         """What it finds in one event."""
@@ -99,23 +98,29 @@ class Rule(msgspec.Struct, frozen=True):
 
 
 def rule(
-    id: str, kind: FindingKind, subject: RuleSubject = "log", at_end: JudgeOfEnd | None = None
+    id: str, kind: FindingKind, subject: RuleSubject, at_end: JudgeOfEnd | None = None
 ) -> Callable[[Judge], Rule]:
     """Makes a rule of a function: it is called after it, and looks for what its docstring says."""
-    return lambda judge: Rule(*_named(judge, id, kind), judge, subject, at_end)
+
+    def made(judge: Judge) -> Rule:
+        looks_for = " ".join((judge.__doc__ or "").split())
+        return Rule(judge.__name__.replace("_", "-"), id, kind, looks_for, judge, subject, at_end)
+
+    return made
 
 
 def change_rule(
     id: str, kind: FindingKind, at_end: JudgeOfEnd | None = None
-) -> Callable[[JudgeOfChange], Rule]:
+) -> Callable[[Callable[[Change], Iterator[Finding]]], Rule]:
     """The same for a function of a change of a partition."""
 
-    def made(judge: JudgeOfChange) -> Rule:
+    def made(judge: Callable[[Change], Iterator[Finding]]) -> Rule:
+        @wraps(judge)
         def of_event(event: LogEvent, thresholds: Thresholds) -> Iterator[Finding]:
             if event.before is not None and event.after is not None:
                 yield from judge(Change(event, event.before, event.after, thresholds))
 
-        return Rule(*_named(judge, id, kind), of_event, at_end=at_end)
+        return rule(id, kind, "partition", at_end)(of_event)
 
     return made
 
@@ -126,12 +131,13 @@ def lasting_rule(
     since: str,
     longer_ms: Callable[[Thresholds], int],
     if_open_ms: Callable[[Thresholds], int] | None = None,
-) -> Callable[[StateWords], Rule]:
+) -> Callable[[Callable[[PartitionState, ClusterState], str]], Rule]:
     """The same for words about a state of a partition that lasts from the moment `since` on for
     more than `longer_ms`, or, at the end of the log, for more than `if_open_ms`.
     """
 
-    def made(words: StateWords) -> Rule:
+    def made(words: Callable[[PartitionState, ClusterState], str]) -> Rule:
+        @wraps(words)
         def of_event(event: LogEvent, thresholds: Thresholds) -> Iterator[Finding]:
             was, until = event.before, event.record.moment
             began = ended(event, since)
@@ -146,7 +152,7 @@ def lasting_rule(
                 said = words(state, end.cluster).format(when)
                 yield made_rule.open_finding(began, said, partitions=(state.name,))
 
-        made_rule = Rule(*_named(words, id, kind), of_event, at_end=of_end)
+        made_rule = rule(id, kind, "partition", of_end)(of_event)
         return made_rule
 
     return made
@@ -166,9 +172,3 @@ def open_since(
         began: Moment | None = getattr(state, since)
         if began and (longer_ms < 0 or (duration_ms(began, end.last) or 0) > longer_ms):
             yield state, began
-
-
-def _named(
-    judge: Callable[..., Any], id: str, kind: FindingKind
-) -> tuple[str, str, FindingKind, str]:
-    return judge.__name__.replace("_", "-"), id, kind, " ".join((judge.__doc__ or "").split())
