@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...incident.as_play.play_of_history import as_play
-from ...incident.reading.read_items import read_items
+from ...incident.reading.log_reading import read_items
 from ...incident.replay.replaying import Replay
 from ...incident.states import BrokerLife, LogEvent
 from ...plays import grammar, verdict
