@@ -16,13 +16,13 @@ BELOW_MS = 60_000
 """A broker restarts within a minute, and then producers with acks=all go on."""
 
 
-@lasting_rule("F6", "sure", "leaderless_since", lambda asked: asked.leaderless_ms)
+@lasting_rule("F6", "sure", "leaderless_since", lambda asked, _: asked.leaderless_ms)
 def leaderless(state: PartitionState, _: ClusterState) -> str:
     """A partition without a leader for longer than the limit."""
     return f"No leader {{}}; the ISR was {list(state.isr)}."
 
 
-@lasting_rule("F7", "sure", "below_since", lambda _: BELOW_MS)
+@lasting_rule("F7", "sure", "below_since", lambda *_: BELOW_MS)
 def below_min_isr(state: PartitionState, cluster: ClusterState) -> str:
     """An ISR smaller than min.insync.replicas for longer than a minute."""
     size = cluster.min_insync_replicas(state.topic)
@@ -30,7 +30,7 @@ def below_min_isr(state: PartitionState, cluster: ClusterState) -> str:
     return f"The ISR {list(state.isr)} was smaller than min.insync.replicas ({needed}) {{}}."
 
 
-@lasting_rule("F5", "sure", "recovering_since", lambda _: RECOVERING_MS, lambda _: -1)
+@lasting_rule("F5", "sure", "recovering_since", lambda _, is_open: -1 if is_open else RECOVERING_MS)
 def recovering_left(state: PartitionState, _: ClusterState) -> str:
     """A partition that is RECOVERING at the end of the log, or for longer than ten minutes."""
     if len(state.replicas) == 1:
@@ -54,18 +54,15 @@ def alone_then_gone(change: Change) -> Iterator[Finding]:
     if since is None or not _is_gone(was):
         return
     present = event.cluster.lives.get(broker)
-    lives = joined_as(was, (*was.isr, *was.elr))
-    said = f"{_gone_words(was, event.cluster, since)} {broker}"
-    if present:
-        said += f", as broker epoch {present.epoch},"
-        lives = tuple(dict.fromkeys((*lives, (broker, present.epoch))))
+    as_epoch = f", as broker epoch {present.epoch}," if present else ""
+    said = f"{_gone_words(was, event.cluster, since)} {broker}{as_epoch}"
     unchecked = is_other_process(change) and not is_held_clean(change)
     yield alone_then_gone.finding(
         event,
         f"{said} leads from {change.offset} on; nobody led {lasted(since, event.record.moment)}.",
         since,
         kind="occasion" if unchecked or is_unclean(change) else "note",
-        lives=lives,
+        lives=joined_as(was, (*was.isr, *was.elr)),
         cannot_say="whether anything was written while there was one member",
     )
 

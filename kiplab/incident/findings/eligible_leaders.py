@@ -1,10 +1,11 @@
-"""Eligible leader replicas that were lost (KIP-966), and with them the way to a clean election."""
+"""Eligible leader replicas that were lost (KIP-966), and with them a clean election."""
 
 from collections.abc import Iterator
 
 from ..states import NO_LEADER
 from .finding import Finding
 from .finding_words import and_words, joined_as
+from .leader_changes import LACKS, is_last_leader
 from .rule import Change, change_rule
 
 KEEPS_ELR = "4.3"
@@ -54,3 +55,18 @@ def elr_wiped_by_directories(change: Change) -> Iterator[Finding]:
         said += f"From {KEEPS_ELR} on it keeps the list."
         lives = joined_as(change.before, elr)
         yield elr_wiped_by_directories.finding(change.event, said, lives=lives, release=KEEPS_ELR)
+
+
+@change_rule("F13", "occasion")
+def last_leader(change: Change) -> Iterator[Finding]:
+    """An unclean election of the last known leader: the ISR and the ELR are empty."""
+    broker, before = change.elected, change.before
+    if not is_last_leader(change):
+        return
+    said = f"{broker}, the last known leader, was elected uncleanly at {change.offset}: no "
+    said += "eligible leader replica was left."
+    struck = [b for b in before.elr if b != broker]
+    if struck:
+        said += f" {and_words(struck)} was the last one, and had not stopped cleanly."
+    cannot_say, lives = LACKS.format(broker), joined_as(before, struck)
+    yield last_leader.finding(change.event, said, lives=lives, cannot_say=cannot_say)

@@ -5,15 +5,7 @@ from collections.abc import Iterator
 from ...protocol.guards import GUARDS
 from ..states import NO_LEADER
 from .finding import Finding
-from .finding_words import (
-    and_words,
-    first_release,
-    is_before,
-    joined_as,
-    numbers,
-    prevented_by,
-    process,
-)
+from .finding_words import and_words, first_release, is_before, joined_as, prevented_by, process
 from .rule import Change, change_rule
 
 UNCLEAN = "unclean.leader.election.enable"
@@ -100,10 +92,8 @@ def unclean(change: Change) -> Iterator[Finding]:
 
 
 def _back_in_sync(change: Change, back: list[int]) -> Finding:
-    said = (
-        f"{and_words(back)}, which an unclean election had passed over, joined the ISR again at "
-        f"{change.offset}: what it alone had was truncated before."
-    )
+    said = f"{and_words(back)}, passed over by an unclean election, joined the ISR again at "
+    said += f"{change.offset}: what it alone had was truncated before."
     cannot_say = "whether it had anything that the new leader did not have"
     lives = joined_as(change.after, back)
     return unclean.finding(change.event, said, kind="note", lives=lives, cannot_say=cannot_say)
@@ -114,7 +104,7 @@ def _whose_doing(change: Change) -> str:
     cluster, first = change.event.cluster, first_release("kafka-12670.unclean-by-config")
     # Controllers register from 3.7 on. Before that the release of the brokers stands for theirs.
     known = [life.release for life in cluster.lives.values() if life.release]
-    release = cluster.controller_release or min(known, key=numbers, default="")
+    release = cluster.controller_release or min(known, default="")
     if is_before(release, first):
         return f"By hand: controllers do it by themselves from {first} on, this is {release}."
     own = cluster.topic_settings.get(change.before.topic, {}).get(UNCLEAN)
@@ -125,21 +115,6 @@ def _whose_doing(change: Change) -> str:
         either = " or by configuration" * (setting == "true")
         return f"By hand{either}: {UNCLEAN} is {setting}."
     return f"By hand or by configuration, the log cannot tell: no record sets {UNCLEAN}."
-
-
-@change_rule("F13", "occasion")
-def last_leader(change: Change) -> Iterator[Finding]:
-    """An unclean election of the last known leader: the ISR and the ELR are empty."""
-    broker, before = change.elected, change.before
-    if not is_last_leader(change):
-        return
-    said = f"{broker}, the last known leader, was elected uncleanly at {change.offset}: no "
-    said += "eligible leader replica was left."
-    struck = [b for b in before.elr if b != broker]
-    if struck:
-        said += f" {and_words(struck)} was the last one, and had not stopped cleanly."
-    cannot_say, lives = LACKS.format(broker), joined_as(before, struck)
-    yield last_leader.finding(change.event, said, lives=lives, cannot_say=cannot_say)
 
 
 @change_rule("F16", "sure")
