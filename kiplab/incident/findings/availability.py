@@ -19,7 +19,8 @@ BELOW_MS = 60_000
 @lasting_rule("F6", "sure", "leaderless_since", lambda asked, _: asked.leaderless_ms)
 def leaderless(state: PartitionState, _: ClusterState) -> str:
     """A partition without a leader for longer than the limit."""
-    return f"No leader {{}}; the ISR was {list(state.isr)}."
+    eligible = f" and the eligible leader replicas {list(state.elr)}" if state.elr else ""
+    return f"No leader {{}}; the ISR was {list(state.isr)}{eligible}."
 
 
 @lasting_rule("F7", "sure", "below_since", lambda *_: BELOW_MS)

@@ -50,7 +50,8 @@ def all_fenced_after_failover(event: LogEvent, _: Thresholds) -> Iterator[Findin
     lately = [life for life, at in fenced if at and now.time - at.time <= TOGETHER_MS]
     if event.life in lately and event.life.changed == now and len(lately) > 1:
         said = f"Two brokers or more were fenced within {span(TOGETHER_MS)}, {span(waited)} after "
-        said += f"controller epoch {cluster.controller_epoch} began (at {since.offset}): a session."
+        said += f"controller epoch {cluster.controller_epoch} began (at {since.offset}), about as "
+        said += "long as a session lasts."
         lives = tuple((life.broker, life.epoch) for life in lately)
         cannot_say = "whether they were down, or only could not reach the new controller"
         yield all_fenced_after_failover.finding(

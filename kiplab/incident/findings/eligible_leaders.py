@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ..states import NO_LEADER
 from .finding import Finding
-from .finding_words import and_words, joined_as
+from .finding_words import joined_as
 from .leader_changes import LACKS, is_last_leader
 from .rule import Change, change_rule
 
@@ -37,7 +37,11 @@ def elr_cleared_leaderless(change: Change) -> Iterator[Finding]:
         why = "as min.insync.replicas was set"
     else:
         return
-    who = f"the eligible leader replicas {list(before.elr)}" if before.elr else "the last leader"
+    who = (
+        f"the eligible leader replicas {list(before.elr)}"
+        if before.elr
+        else "the last known leader"
+    )
     said = f"The controller forgot {who} at {change.offset}, {why}, while there was no leader: "
     said += "from then on nobody can be elected cleanly."
     lives = joined_as(before, before.elr)
@@ -50,9 +54,9 @@ def elr_wiped_by_directories(change: Change) -> Iterator[Finding]:
     elr = change.before.elr
     # Without a leader it is graver: F14.
     if change.before.leader != NO_LEADER and is_cleared_by_change(change):
-        said = f"{and_words(elr)} was eligible until {change.offset}, where a broker reported the "
-        said += "directories of its replicas and the controller emptied the list. "
-        said += f"From {KEEPS_ELR} on it keeps the list."
+        said = f"The eligible leader replicas were {list(elr)} until {change.offset}, where a "
+        said += "broker reported the directories of its replicas and the controller emptied the "
+        said += f"list. From {KEEPS_ELR} on it keeps it."
         lives = joined_as(change.before, elr)
         yield elr_wiped_by_directories.finding(change.event, said, lives=lives, release=KEEPS_ELR)
 
@@ -67,6 +71,6 @@ def last_leader(change: Change) -> Iterator[Finding]:
     said += "eligible leader replica was left."
     struck = [b for b in before.elr if b != broker]
     if struck:
-        said += f" {and_words(struck)} was the last one, and had not stopped cleanly."
+        said += f" {struck[0]} was the last one, and had not stopped cleanly."
     cannot_say, lives = LACKS.format(broker), joined_as(before, struck)
     yield last_leader.finding(change.event, said, lives=lives, cannot_say=cannot_say)

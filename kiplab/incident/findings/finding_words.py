@@ -34,12 +34,6 @@ def span(ms: int) -> str:
     return f"{minutes} min {seconds} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def and_words(ids: Iterable[int]) -> str:
-    """``"1, 2 and 3"``."""
-    *most, last = map(str, ids)
-    return f"{', '.join(most)} and {last}" if most else last
-
-
 def process(cluster: ClusterState, broker: int, epoch: int) -> BrokerLife | None:
     """The incarnation that was registered under `epoch`, where the log has it."""
     present = cluster.lives.get(broker)

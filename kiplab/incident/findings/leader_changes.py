@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from ...protocol.guards import GUARDS
 from ..states import NO_LEADER
 from .finding import Finding
-from .finding_words import and_words, first_release, is_before, joined_as, prevented_by, process
+from .finding_words import first_release, is_before, joined_as, prevented_by, process
 from .rule import Change, change_rule
 
 UNCLEAN = "unclean.leader.election.enable"
@@ -85,16 +85,15 @@ def unclean(change: Change) -> Iterator[Finding]:
     eligible = f" and the eligible leader replicas {list(before.elr)}" if before.elr else ""
     said = f"{broker} was elected uncleanly at {change.offset}; the ISR was {list(before.isr)}"
     said = f"{said}{eligible}. {_whose_doing(change)}"
-    if members:
-        said += f" What {and_words(members)} alone had is truncated when it follows {broker}."
+    said += f" A replica that follows {broker} truncates what {broker} does not have."
     cannot_say, lives = LACKS.format(broker), joined_as(before, members)
     yield unclean.finding(change.event, said, lives=lives, cannot_say=cannot_say)
 
 
 def _back_in_sync(change: Change, back: list[int]) -> Finding:
-    said = f"{and_words(back)}, passed over by an unclean election, joined the ISR again at "
-    said += f"{change.offset}: what it alone had was truncated before."
-    cannot_say = "whether it had anything that the new leader did not have"
+    said = f"{list(back)}, which an unclean election had passed over, joined the ISR again at "
+    said += f"{change.offset}: what the new leader did not have was truncated before that."
+    cannot_say = "whether there was anything that the new leader did not have"
     lives = joined_as(change.after, back)
     return unclean.finding(change.event, said, kind="note", lives=lives, cannot_say=cannot_say)
 
@@ -106,7 +105,7 @@ def _whose_doing(change: Change) -> str:
     known = [life.release for life in cluster.lives.values() if life.release]
     release = cluster.controller_release or min(known, default="")
     if is_before(release, first):
-        return f"By hand: controllers do it by themselves from {first} on, this is {release}."
+        return f"By hand: a controller does it by itself from {first} on, and this is {release}."
     own = cluster.topic_settings.get(change.before.topic, {}).get(UNCLEAN)
     setting = (own or cluster.cluster_settings.get(UNCLEAN, "")).lower()
     if setting == "true" and "unclean election" not in change.event.handlers:
