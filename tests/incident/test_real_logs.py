@@ -1,6 +1,6 @@
 """What real controllers wrote, and what Kafka's own tool says of it: read, replayed and judged.
 
-Notes on leader epochs are left out of what is expected: each ISR that shrinks has one below 3.6-IV0.
+Notes on leader epochs are left out of what is expected: below 3.6-IV0 each ISR that shrinks is one.
 """
 
 from collections.abc import Iterable
