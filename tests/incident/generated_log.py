@@ -18,20 +18,17 @@ def generated_batches(
     yield log.batch([("LEADER_CHANGE", 0, _leader_change())])
     yield from (log.batch([("REGISTER_BROKER_RECORD", 1, _broker(b))]) for b in range(BROKERS))
     yield from log.created(partitions)
+    most = min(MOST_AT_ONCE, records // 20)
     while log.offset < records:
-        yield log.batch(log.changes(1 if log.dice.random() < 0.5 else MOST_AT_ONCE))
-        # As many records as the changes, on average.
-        while log.dice.random() < no_ops and log.no_ops < no_ops * log.offset:
+        changes = log.changes(log.dice.choice((1, 1, most)))
+        yield log.batch(changes)
+        for _ in range(round(len(changes) * no_ops / (1 - no_ops))):
             yield log.batch([("NO_OP_RECORD", 0, {})])
-            log.no_ops += 1
-        while log.no_ops < no_ops * log.offset:
-            yield log.batch([("NO_OP_RECORD", 0, {})])
-            log.no_ops += 1
 
 
 class _Log:
     def __init__(self, dice: random.Random) -> None:
-        self.dice, self.offset, self.no_ops, self.time = dice, 0, 0, BEGIN
+        self.dice, self.offset, self.time = dice, 0, BEGIN
         self.replicas: list[list[int]] = []
 
     def batch(self, records: list[tuple[str, int, dict[str, Any]]]) -> Batch:

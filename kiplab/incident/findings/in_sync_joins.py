@@ -20,34 +20,30 @@ EPOCHS_IN_FETCH = "903.fetch-epoch"
 EPOCHS_COMPARED = ("903.leader-epoch", "903.controller-epoch")
 
 
-def added(change: Change) -> list[int]:
+def added(change: Change) -> list[BrokerLife]:
     """Who joins the ISR under a leader that stays: the leader has asked for it (AlterPartition)."""
-    before, after = change.before, change.after
+    before, after, lives = change.before, change.after, change.event.cluster.lives
     if not 0 <= after.leader == before.leader:
         return []
-    return [broker for broker in after.isr if broker not in before.isr]
+    return [lives[broker] for broker in after.isr if broker not in before.isr and broker in lives]
 
 
 @change_rule("F4", "occasion")
 def quick_join(change: Change) -> Iterator[Finding]:
     """A join of the ISR by a broker that restarted under the same leader epoch (KAFKA-14139)."""
-    for broker in added(change):
-        present = change.event.cluster.lives.get(broker)
-        earlier = _process_under_leader(change, present) if present else None
-        if present is None or earlier is None:
-            continue
-        kind, grade = _grade(change)
-        if kind == "note" and not change.thresholds.every:
+    for present in added(change):
+        earlier, (kind, grade) = _process_under_leader(change, present), _grade(change)
+        if earlier is None or (kind == "note" and not change.thresholds.every):
             continue
         yield quick_join.finding(
             change.event,
-            f"{broker} joined the ISR at {change.offset} as broker epoch {present.epoch}"
-            f"{_after_unfencing(change, present)}; its process before, epoch {earlier.epoch}, had "
-            f"followed under the same leader epoch. {grade}",
+            f"{present.broker} joined the ISR at {change.offset} as broker epoch {present.epoch}"
+            f"{_after_unfencing(change, present)}; its process before, epoch {earlier.epoch}, may "
+            f"have fetched under the same leader epoch. {grade}",
             kind=kind,
-            lives=((broker, earlier.epoch), (broker, present.epoch)),
+            lives=((earlier.broker, earlier.epoch), (present.broker, present.epoch)),
             cannot_say="which of the two processes the leader had seen as caught up",
-            event=present.epoch,
+            event=present.registered.offset,
             **prevented_by(EPOCHS_IN_FETCH, *EPOCHS_COMPARED),
         )
 
@@ -55,7 +51,7 @@ def quick_join(change: Change) -> Iterator[Finding]:
 def _process_under_leader(change: Change, present: BrokerLife) -> BrokerLife | None:
     """The process before, if it may have fetched under the present leader epoch.
 
-    A broker that the controller fenced may still fetch: it is over with the next registration.
+    One that the controller fenced may still fetch: it is over with the next registration only.
     """
     led_since = change.before.led_since
     earlier = change.event.cluster.earlier_lives.get(present.broker, ())
@@ -66,9 +62,9 @@ def _process_under_leader(change: Change, present: BrokerLife) -> BrokerLife | N
 
 
 def _after_unfencing(change: Change, present: BrokerLife) -> str:
-    unfenced = present.changed
+    unfenced = None if present.fenced else present.changed
     waited = duration_ms(unfenced, change.event.record.moment) if unfenced else None
-    if waited is None or present.fenced:
+    if waited is None:
         return ""
     return f", {span(waited)} after it was unfenced{', which is short' * (waited < SHORT_MS)}"
 
@@ -84,10 +80,10 @@ def _grade(change: Change) -> tuple[FindingKind, str]:
         return "occasion", f"Nothing compared broker epochs here: {below}."
     leader = cluster.lives.get(change.after.leader)
     releases = (leader.release if leader else "", cluster.controller_release)
-    if version and all(release and not is_before(release, first) for release in releases):
-        return "note", "It is excluded, unless the request named no broker epoch (-1)."
     if any(is_before(release, first) for release in releases):
         return "occasion", f"It is not excluded: before {first} broker epochs are not compared."
+    if version and all(releases):
+        return "note", "It is excluded, unless the request named no broker epoch (-1)."
     said = "the version of the request and its broker epochs are not in the log"
     return "occasion", f"It is not excluded: {said}."
 
@@ -95,24 +91,14 @@ def _grade(change: Change) -> tuple[FindingKind, str]:
 @change_rule("F8", "sure")
 def not_alive_in_isr(change: Change) -> Iterator[Finding]:
     """A join of the ISR by a broker that is fenced, not registered or shutting down (KIP-841)."""
-    for broker in added(change):
-        present = change.event.cluster.lives.get(broker)
-        if present is None or present.may_lead:
-            continue
-        state, guard = _state(present)
-        yield not_alive_in_isr.finding(
-            change.event,
-            f"{broker} joined the ISR at {change.offset} while it was {state}.",
-            lives=((broker, present.epoch),),
-            **prevented_by(guard),
-        )
-
-
-def _state(present: BrokerLife) -> tuple[str, str]:
-    """In words, and the guard that refuses it."""
-    if present.ended:
-        return "not registered", "841.registered"
-    return ("fenced", "841.fenced") if present.fenced else ("shutting down", "841.shutting-down")
+    for present in added(change):
+        state = "fenced" if present.fenced else "shutting down"
+        guard = f"841.{'registered' if present.ended else state.replace(' ', '-')}"
+        state = "not registered" if present.ended else state
+        if not present.may_lead:
+            said = f"{present.broker} joined the ISR at {change.offset} while it was {state}."
+            lives = ((present.broker, present.epoch),)
+            yield not_alive_in_isr.finding(change.event, said, lives=lives, **prevented_by(guard))
 
 
 @change_rule("F20", "note")

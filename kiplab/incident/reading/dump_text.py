@@ -29,7 +29,7 @@ _BATCH = re.compile(
 _RECORD = re.compile(rb"\| ?offset: *(\d+)" + _TIME)
 _CONTROL = re.compile(rb" (?:controlType: *([A-Z_]+)\(\d+\)|([A-Za-z]+):? *(\{.*\}))$")
 _NOT_DECODED = re.compile(rb"Error at \d+, skipping\..*?(?:(?:type|id|after|of) (\w+))?$")
-_BEGINNING = re.compile(rb"\| ?offset: |baseOffset: |(?:\| ?| )payload: [{E]")
+_BEGINNING = re.compile(rb"\| ?offset: |baseOffset: |^(?:\| ?| )payload: ")
 _ANSI = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]")
 _OTHER = re.compile(
     rb"$|Dumping |(?:Log s|S)tarting offset: |Snapshot end offset: |KRaft bootstrap|Found \d+ "
@@ -78,7 +78,7 @@ class DumpReader:
         if not line.startswith((b"| offset: ", b"baseOffset: ")):
             line = _ANSI.sub(b"", line).rstrip(b"\r\n")
             beginning = _BEGINNING.search(line)
-            if beginning is None:
+            if beginning is None or (self._pending and beginning[0].endswith(b"payload: ")):
                 self._take_other(line)
                 return
             line = line[beginning.start() :]
@@ -230,7 +230,7 @@ class DumpReader:
 
     def _control(self, line: bytes) -> bool:
         found, place = _CONTROL.search(line), _RECORD.match(line)
-        if found is None or place is None:
+        if found is None or place is None or not (found[1] or found[2] in CONTROL_NAMES):
             return False
         offset, time = int(place[1]), int(place[2])
         name, title, fields = found.groups()

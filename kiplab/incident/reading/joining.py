@@ -23,12 +23,17 @@ class _Copy:
     def __init__(self, part: InputPart, batches: Batches) -> None:
         self.part, self.batches = part, batches
         self.head: LogBatch | None = None
+        self.end = UNKNOWN
+        """The offset after all that it had so far."""
         self.lost_to = UNKNOWN
         """The controller epoch below which the log went on without this copy."""
-        self.goes_back = False
+        self.is_told = False
+        """Whether it was said that something of it is left out."""
 
     def advance(self) -> Iterator[Remark]:
         """To the next batch; None at the end."""
+        if self.head is not None:
+            self.end = max(self.end, self.head.end)
         for item in self.batches:
             if isinstance(item, LogBatch):
                 self.head = item
@@ -52,9 +57,9 @@ class JoinedLog:
         self._copies: list[_Copy] = []
         self._at = UNKNOWN
         self._epoch = self._time = UNKNOWN
-        self._left_out, self._first_left_out = 0, ""
+        self._missing, self._first_missing = 0, ""
         self._undecoded: Counter[str] = Counter()
-        self._known = 0
+        self._known = False
 
     def items(self) -> Iterator[LogItem]:
         """All items. Raises UnreadableInputError for logs of two clusters and for no log at all."""
@@ -76,24 +81,30 @@ class JoinedLog:
                 return
             part = self._waiting.pop(0)
             copy = _Copy(part, self._batches(part))
+            self._copies.append(copy)
             yield from copy.advance()
-            if copy.head is not None:
-                self._copies.append(copy)
+            yield from self._pass(copy)
 
     def _one_batch(self) -> Iterator[LogItem]:
-        copy = self._copies[0] if len(self._copies) == 1 else self._best()
-        batch = copy.head
+        best = self._copies[0] if len(self._copies) == 1 else self._best()
+        batch = best.head
         assert batch is not None
-        if batch.end <= self._at or batch.controller_epoch < copy.lost_to:
-            yield from self._passed_over(copy, batch)
-        else:
-            yield from self._checkpoints(batch.base)
-            if self._at not in (batch.base, UNKNOWN) and self._at < batch.base:
-                yield from self._gap(batch.base, batch.loose, copy.part.file)
-            yield from self._batch(copy, batch)
-        yield from copy.advance()
-        if copy.head is None:
-            self._copies.remove(copy)
+        yield from self._checkpoints(batch.base)
+        if UNKNOWN < self._at < batch.base:
+            yield from self._gap(batch.base, batch.loose, best.part.file)
+        yield from self._batch(best, batch)
+        yield from best.advance()
+        for copy in tuple(self._copies):
+            yield from self._pass(copy)
+
+    def _pass(self, copy: _Copy) -> Iterator[Remark]:
+        """To the first batch of a copy that may be the next of the log."""
+        while batch := copy.head:
+            if batch.end > self._at and batch.controller_epoch >= copy.lost_to:
+                return
+            yield from self._left_out(copy, batch)
+            yield from copy.advance()
+        self._copies.remove(copy)
 
     def _best(self) -> _Copy:
         """The copy with the next batch of the log; those that have another one there lose."""
@@ -115,19 +126,23 @@ class JoinedLog:
                 )
         return best
 
-    def _passed_over(self, copy: _Copy, batch: LogBatch) -> Iterator[Remark]:
-        """Told once a copy: most often it is what another copy had already."""
-        file, base = copy.part.file, batch.base
-        if batch.controller_epoch < copy.lost_to and not copy.goes_back:
-            copy.goes_back = True
+    def _left_out(self, copy: _Copy, batch: LogBatch) -> Iterator[Remark]:
+        """Told once a copy, and not of what the log has already."""
+        file, base, is_told = copy.part.file, batch.base, copy.is_told
+        copy.is_told = True
+        if is_told:
+            return
+        if batch.controller_epoch < copy.lost_to:
             text = (
                 f"from offset {base} on, records of controller epoch {batch.controller_epoch} are"
                 f" left out: the log went on with those of epoch {copy.lost_to}"
             )
             yield Remark("truncated", text, file, base)
-        elif len(self._copies) == 1 and not copy.goes_back and batch.base < copy.part.base:
-            copy.goes_back = True
-            yield Remark("damaged", f"offsets go back to {base}: left out", file, base)
+        elif base < copy.end:
+            text = f"offsets go back from {copy.end} to {base}: the second time is left out"
+            yield Remark("damaged", text, file, base)
+        else:
+            copy.is_told = False
 
     # --- what is yielded --------------------------------------------------------------------------
 
@@ -142,7 +157,8 @@ class JoinedLog:
             text = f"the controller's clock went back by {self._time - batch.time} ms"
             yield Remark("clock back", text, file, batch.base)
         self._epoch, self._time = batch.controller_epoch, batch.time
-        self._known += len(batch.records)
+        if not self._known:
+            self._known = any(record.type.endswith("_RECORD") for record in batch.records)
         if batch.undecoded or batch.missing:
             yield from self._incomplete(batch, file)
         if begin == batch.base:
@@ -157,15 +173,15 @@ class JoinedLog:
                 yield Remark("undecoded", f"a record that is not known here: {name}", file, offset)
             self._undecoded[name] += 1
         if batch.missing:
-            self._left_out += batch.missing
-            self._first_left_out = self._first_left_out or file
+            self._missing += batch.missing
+            self._first_missing = self._first_missing or file
         if not self._known and self._undecoded.total() > _STRANGE_AT_FIRST:
             raise no_metadata_log(file)
 
     def _gap(self, base: int, is_loose: bool, file: str) -> Iterator[Remark]:
         if is_loose:
-            self._left_out += base - self._at
-            self._first_left_out = self._first_left_out or file
+            self._missing += base - self._at
+            self._first_missing = self._first_missing or file
         else:
             text = f"offsets {self._at} to {base - 1} are missing"
             yield Remark("gap", text, file, self._at, base)
@@ -181,7 +197,7 @@ class JoinedLog:
                 yield from self._gap(part.base, False, part.file)
             if is_whole:
                 self._at = max(self._at, part.base)
-                self._known += 1
+                self._known = True
             yield from items
 
     def _at_the_end(self) -> Iterator[Remark]:
@@ -191,12 +207,12 @@ class JoinedLog:
             if count > 1:
                 text = f"{count} records are not known to kiplab ({KNOWN_RELEASES}): {name}"
                 yield Remark("undecoded", text, "")
-        if self._left_out:
+        if self._missing:
             text = (
-                f"{self._left_out} records are missing: lines were taken out of the dump, so"
+                f"{self._missing} records are missing: lines were taken out of the dump, so"
                 " findings may be missing as well"
             )
-            yield Remark("gap", text, self._first_left_out)
+            yield Remark("gap", text, self._first_missing)
 
 
 def no_metadata_log(file: str) -> UnreadableInputError:

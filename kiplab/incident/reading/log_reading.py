@@ -1,7 +1,9 @@
 """`read_items`: files, folders and stdin to the items of one metadata log, in one pass."""
 
+import shutil
 import sys
 import tempfile
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Literal
@@ -16,7 +18,7 @@ from ..records import (
     UnreadableInputError,
 )
 from .dump_text import DumpReader
-from .input_files import CHUNK, STDIN, chunks_of, files_of, line_blocks, parts_of
+from .input_files import STDIN, chunks_of, files_of, line_blocks, parts_of
 from .joining import JoinedLog
 from .log_batch import InputPart, LogBatch
 from .segments import segment_batches
@@ -40,7 +42,6 @@ class LogItems(Iterable[LogItem]):
     def __init__(self, paths: Iterable[str | Path], progress: Progress | None = None) -> None:
         self.files_read: list[FileRead] = []
         self._progress, self._done = progress, 0
-        self._spool: tempfile.TemporaryDirectory[str] | None = None
         named = [str(path) for path in paths]
         files = files_of([path for path in named if path != STDIN])
         self._parts = [part for file in files for part in parts_of(str(file), str(file))]
@@ -62,12 +63,10 @@ class LogItems(Iterable[LogItem]):
 
     def _spooled(self) -> str:
         """Stdin in a file: it has to be read more than once. It is removed with this object."""
-        self._spool = tempfile.TemporaryDirectory()
-        path = Path(self._spool.name, "stdin")
-        with path.open("wb") as file:
-            for chunk in iter(lambda: sys.stdin.buffer.read(CHUNK), b""):
-                file.write(chunk)
-        return str(path)
+        with tempfile.NamedTemporaryFile(delete=False) as file:
+            weakref.finalize(self, Path(file.name).unlink)
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        return file.name
 
     def _chunks(self, part: InputPart) -> Iterator[bytes]:
         size = part.size if part.is_dump else sys.maxsize

@@ -21,7 +21,7 @@ from .known_records import control_records, known_readers
 from .log_batch import LogBatch, Undecoded
 from .message_bytes import INT16
 
-NO_OP = b"\x16\0\0\0\x01\x08\x01\x14\0\0\0"
+NO_OP = b"\x14\0\0\0\x01\x08\x01\x14\0\0\0"
 """The one record of a batch that a controller writes while nothing happens."""
 SNAPSHOT_HEADER = 3
 _FURTHEST = 1 << 20
