@@ -12,6 +12,7 @@ from .states import NO_LEADER, BrokerLife, LogEvent, PartitionState
 
 METADATA_VERSION = "metadata.version"
 _VERSIONS = {level: name for name, level in METADATA_LEVEL.items()}
+SAME_LEADER = " of the same leader"
 
 
 class ChangeLine(NamedTuple):
@@ -47,7 +48,8 @@ def short_words(event: LogEvent) -> str:
     """The same in few words: ``leader 1, ISR {1}``; ``fence 1``."""
     if event.partition is None:
         return tick_words(event) or event.record.type
-    return ", ".join(map(_now, _changes(event))) or event.record.type
+    parts = [_now(part) for part in _changes(event) if not part.endswith(SAME_LEADER)]
+    return ", ".join(part.replace(", ", ",") for part in parts) or event.record.type
 
 
 def doing(event: LogEvent) -> str:
@@ -106,7 +108,7 @@ def _differences(before: PartitionState, after: PartitionState) -> Iterator[str]
     if after.directories != before.directories:
         yield "other log directories"
     if after.leader == before.leader and after.leader_epoch != before.leader_epoch:
-        yield f"leader epoch {after.leader_epoch} of the same leader"
+        yield f"leader epoch {after.leader_epoch}{SAME_LEADER}"
 
 
 def _leader(id: int) -> str:

@@ -7,7 +7,14 @@ import msgspec
 
 from ..rows.columns import Rows, plural
 from ..rows.sentences import aligned
-from .change_words import HEADS, METADATA_VERSION, ChangeLine, change_line, time_words, version_words
+from .change_words import (
+    HEADS,
+    METADATA_VERSION,
+    ChangeLine,
+    change_line,
+    time_words,
+    version_words,
+)
 from .findings.finding import Finding
 from .incident_rows import Numbered, concerned, incident_rows
 from .metadata_history import MetadataHistory
@@ -62,7 +69,9 @@ def _story(
     brokers = {b for e in mine if e.partition for b in e.partition.replicas}
     numbered = enumerate(history.findings, 1)
     found = tuple((n, f) for n, f in numbered if _is_about(f, name, brokers))
-    whole = history.first is not None and history.first.offset == 0
+    begins = mine[0].record.offset
+    gaps = (r for r in history.remarks if r.kind in ("gap", "damaged") and r.offset < begins)
+    whole = history.first is not None and history.first.offset == 0 and not any(gaps)
     rows = incident_rows(mine, key, found, remarks=history.remarks, whole=whole)
     return PartitionStory(name, rows, found, tuple(_changes(mine, rows)))
 

@@ -69,13 +69,13 @@ def findings_table(history: MetadataHistory, pictured: Sequence[str] = ()) -> st
         return "<section><h2>Findings</h2><p>No rule found anything.</p></section>"
     shown = history.findings[:ROWS_MAX]
     lines = (_line(number, finding, pictured) for number, finding in enumerate(shown, 1))
-    heads = ("number", "kind", "rule", "where", "offset", "time (UTC)", "what was found")
+    heads = ("number", "kind", "what was found", "where", "offset", "time (UTC)")
     kinds = "; ".join(f"{kind}: {words}" for kind, words in KINDS.items())
     left = len(history.findings) - len(shown)
     more = f"<p>{left:,} more: write them to a .csv or .json file.</p>" if left else ""
-    table = html_table(f"Findings, the gravest first. {kinds}.", heads, "".join(lines))
+    table = html_table("Findings, the gravest first", heads, "".join(lines))
     return (
-        "<section><h2>Findings</h2>"
+        f"<section><h2>Findings</h2><p>What the kinds mean: {kinds}.</p>"
         '<div class="scroll" tabindex="0" role="region" aria-label="findings">'
         f"{table}</div>{more}</section>"
     )
@@ -86,11 +86,10 @@ def _line(number: int, finding: Finding, pictured: Sequence[str]) -> str:
     links = ", ".join(f'<a href="#picture-{pictured.index(n)}">{escape(n)}</a>' for n in names[:3])
     cells = (
         f'<span class="kind {finding.kind}">{finding.kind}</span>',
-        finding.rule,
+        f"<b>{finding.rule}</b><br>{escape(finding.sentence)}{_details(finding)}",
         f"{links}{_others(finding, names)}" if links else escape(where_words(finding)),
         place_words(finding),
         time_words(finding.time),
-        f"{escape(finding.sentence)}{_details(finding)}",
     )
     return (
         f'<tr id="finding-{number}"><th scope="row">{number}</th>'
@@ -108,9 +107,7 @@ def _details(finding: Finding) -> str:
     """What else is known of it, folded away."""
     items = [escape(line) for line in more_words(finding)]
     items += [escape(f"broker {id} as broker epoch {epoch}") for id, epoch in finding.lives]
-    items += [
-        f"<code>{escape(f'{r.offset} {r.type} {r.fields}')}</code>" for r in finding.evidence
-    ]
+    items += [f"<code>{escape(f'{r.offset} {r.type} {r.fields}')}</code>" for r in finding.evidence]
     return f"<details><summary>more</summary>{_list(items)}</details>" if items else ""
 
 
@@ -121,7 +118,7 @@ def _picture(number: int, story: PartitionStory, theme: str) -> str:
     """A partition: its timeline with a player, its findings and changes, which light up in it."""
     name, id = escape(story.name), f"picture-{number}"
     return (
-        f'<section data-lights id="{id}" aria-label="{name}"><h2>{name}</h2>\n'
+        f'<section data-lights="broker 2, fenced …" id="{id}" aria-label="{name}"><h2>{name}</h2>\n'
         f"{fragment(story.rows, id=f'kiplab-{number}', theme=theme)}\n"
         f"{_found(story)}"
         f"{changes_table(story)}</section>"
@@ -139,7 +136,7 @@ def _found(story: PartitionStory) -> str:
         return ""
     return (
         f"<h3>Findings about {escape(story.name)}</h3>"
-        f'<div data-told data-finds tabindex="0" role="group"'
+        f'<div data-told tabindex="0" role="group"'
         f' aria-label="findings about {escape(story.name)}">{_list(items)}</div>'
     )
 

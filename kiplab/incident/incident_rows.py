@@ -24,6 +24,7 @@ from ..rows.columns import (
     SpanRow,
     TickRow,
     broker_lane,
+    plural,
 )
 from ..rows.snapshots import Reading, spans_of
 from . import change_words as words
@@ -61,8 +62,13 @@ class Shot(NamedTuple):
 
 
 def concerned(events: Iterable[LogEvent], key: PartitionKey) -> tuple[LogEvent, ...]:
-    """The events about a partition, its brokers, the controller, and settings that it has."""
+    """The events about a partition, its brokers, the controller, and settings that it has; none
+    before the partition was created.
+    """
     every = tuple(events)
+    first = next((n for n, e in enumerate(every) if _is_about(e, key)), 0)
+    if every and every[first].before is None and "created" in every[first].handlers:
+        every = every[first:]
     states = [s for e in every for s in (e.before, e.after) if s is not None and s.key == key]
     brokers = {id for state in states for id in state.replicas}
     topic = states[-1].topic if states else ""
@@ -210,7 +216,8 @@ def _meta(
     records = [shot.event.record for shot in shots if shot.event is not None]
     title = f"in the metadata log, offsets {records[0].offset} to {records[-1].offset}"
     versions = dict.fromkeys(_version(shot.cluster) for shot in shots)
-    told = f"{name} {title}. " + " ".join(finding.sentence for _, finding in found)
+    told = f"{name} {title}. {plural(len(found), 'finding')}"
+    told += f"; the gravest: {found[0][1].sentence}" if found else "."
     return Meta(
         name=name,
         title=title,
@@ -220,12 +227,20 @@ def _meta(
         guards=(),
         switched=(),
         verdict="",
-        sentence=told if found else f"{told}No rule found anything about it.",
+        sentence=f"{told} At the end: {_at_the_end(shots[-1].state)}.",
         brokers=brokers,
         partitions=(name,),
         end=end,
         numbers=(*(_number(shot) for shot in shots), "after"),
     )
+
+
+def _at_the_end(state: PartitionState | None) -> str:
+    if state is None:
+        return "there is no such partition"
+    leader = "no leader" if state.leader == NO_LEADER else f"leader {state.leader}"
+    epochs = f"leader epoch {state.leader_epoch}, partition epoch {state.partition_epoch}"
+    return f"{leader}, ISR {broker_list(state.isr)}, {epochs}"
 
 
 def _version(cluster: ClusterState) -> str:
