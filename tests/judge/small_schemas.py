@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from kiplab.judge.wire import message_bytes, message_schemas
+from kiplab.incident.reading.byte_reader import PYTHON_FORMS, message_reader
+from kiplab.incident.reading.message_fields import MessageSchema
 
 EVERYTHING = """
 // A comment, as every one of Kafka's schemas has.
@@ -49,8 +50,7 @@ REMOVED = (
 
 
 def read_message(
-    schema: message_schemas.MessageSchema, data: bytes, version: int, at: int = 0
+    schema: MessageSchema, data: bytes, version: int, at: int = 0
 ) -> tuple[dict[str, Any], int]:
     """(what is read, where it ends)."""
-    reader = message_bytes.ByteReader(data, at)
-    return reader.message(schema, version), reader.at
+    return message_reader(schema, version, PYTHON_FORMS)(data, at)

@@ -8,13 +8,13 @@ from pathlib import Path
 import psutil
 import pytest
 
+from kiplab.incident.reading.message_bytes import written_message
 from kiplab.judge.controller.controller_process import (
     CLUSTER_ID,
     ControllerProcess,
     server_settings,
 )
 from kiplab.judge.java_process import DeadKafkaError
-from kiplab.judge.wire.message_bytes import written_message
 from kiplab.judge.wire.message_schemas import ReleaseSchemas, schemas_in
 from kiplab.judge.wire.metadata_log import MetadataLog
 from kiplab.judge.wire.node_connection import LostConnectionError, NodeConnection

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kiplab.judge.wire.message_bytes import INT32
+from kiplab.incident.reading.message_bytes import INT32
 from kiplab.judge.zookeeper_era.gates import BackgroundLoop, watched_path
 from tests.judge.acceptance.live_session import ShutGate
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiplab.judge.wire import message_bytes, message_schemas
+from kiplab.incident.reading import byte_reader, message_bytes
+from kiplab.judge.wire import message_schemas
 from tests.judge.small_schemas import EVERYTHING, RECORD, REMOVED, read_message
 
 SCHEMA = message_schemas.schema_of(EVERYTHING)
@@ -152,16 +153,14 @@ def test_a_number_that_does_not_fit_is_refused() -> None:
 def test_a_number_takes_a_byte_for_seven_bits(number: int) -> None:
     data = message_bytes.unsigned_varint(number)
     assert len(data) == max(1, -(-number.bit_length() // 7))
-    reader = message_bytes.ByteReader(b"?" + data, 1)
-    assert (reader.unsigned_varint(), reader.at) == (number, 1 + len(data))
+    assert byte_reader.varint(b"?" + data, 1) == (number, 1 + len(data))
 
 
 @pytest.mark.parametrize(("data", "number"), [(b"\x00", 0), (b"\x01", -1), (b"\x02", 1)])
 def test_numbers_with_a_sign_alternate(data: bytes, number: int) -> None:
-    reader = message_bytes.ByteReader(data)
-    assert (reader.varint(), reader.at) == (number, 1)
+    assert byte_reader.signed_varint(data, 0) == (number, 1)
 
 
 def test_data_that_ends_in_the_middle_of_a_number_is_noticed() -> None:
     with pytest.raises(IndexError):
-        message_bytes.ByteReader(b"\x80").unsigned_varint()
+        byte_reader.varint(b"\x80", 0)

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from kiplab.judge.wire import message_bytes, message_schemas, metadata_log
+from kiplab.incident.reading import message_bytes
+from kiplab.judge.wire import message_schemas, metadata_log
 from tests.judge.small_schemas import RECORD
 
 MARK = message_schemas.schema_of(RECORD)

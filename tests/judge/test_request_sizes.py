@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 import kiplab
 from kiplab.figures.request_sizes_chart import SIZES_WIDTH_MIN, sizes_drawing
+from kiplab.incident.reading.message_bytes import written_message
+from kiplab.incident.reading.message_fields import SchemaField
 from kiplab.judge.request_sizes import (
     BEFORE_AND_AFTER,
     BROKERS,
@@ -23,8 +25,6 @@ from kiplab.judge.request_sizes import (
     request_size,
     request_sizes,
 )
-from kiplab.judge.wire.message_bytes import written_message
-from kiplab.judge.wire.message_schemas import SchemaField
 from kiplab.judge.zookeeper_era.kafka_server import control_schemas
 from tests.figures.boxes import covered, cut_off
 from tests.judge.kafka_here import real_kafka

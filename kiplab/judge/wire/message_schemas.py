@@ -7,63 +7,25 @@ which Kafka generates its Java classes. They are JSON with ``//`` comments.
 from __future__ import annotations
 
 import re
-import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from zipfile import BadZipFile, ZipFile
 
 import msgspec
 
+from ...incident.reading.message_fields import (
+    FLAT,
+    LATEST,
+    NO_VERSION,
+    MessageSchema,
+    MessageVersions,
+    SchemaField,
+    default_of,
+)
+
 FOLDERS = ("common/message/", "common/metadata/")
-NUMBERS = frozenset({"int8", "int16", "uint16", "int32", "uint32", "int64", "float64"})
-FLAT = NUMBERS | {"bool", "string", "uuid", "bytes", "records"}
-"""Types of fields that have no fields of their own."""
-_LATEST = 32767
 _COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*')
-
-
-class MessageVersions(NamedTuple):
-    """Versions of a message from `first` to `last`; none if `last` is smaller."""
-
-    first: int
-    last: int
-
-    def have(self, version: int) -> bool:
-        """Whether `version` is one of them."""
-        return self.first <= version <= self.last
-
-
-NO_VERSION = MessageVersions(0, -1)
-
-
-class SchemaField(msgspec.Struct, frozen=True, kw_only=True):
-    """One field of a message. `kind` is a type of `FLAT`, or the name of a struct with `fields`.
-
-    `tag` is None for a field that always has its place. `default` is a value as `reading` gives it.
-    """
-
-    name: str
-    kind: str
-    is_array: bool
-    versions: MessageVersions
-    nullable: MessageVersions
-    tag: int | None
-    tagged: MessageVersions
-    flexible: MessageVersions
-    fields: tuple[SchemaField, ...]
-    default: Any
-
-
-class MessageSchema(msgspec.Struct, frozen=True):
-    """A request, a response or a metadata record. `api_key` is None for a header."""
-
-    name: str
-    kind: str
-    api_key: int | None
-    versions: MessageVersions
-    flexible: MessageVersions
-    fields: tuple[SchemaField, ...]
 
 
 class ReleaseSchemas(msgspec.Struct, frozen=True):
@@ -119,7 +81,7 @@ def versions_of(text: str | None) -> MessageVersions:
         return NO_VERSION
     first, between, last = text.partition("-")
     if first.endswith("+"):
-        return MessageVersions(int(first[:-1]), _LATEST)
+        return MessageVersions(int(first[:-1]), LATEST)
     return MessageVersions(int(first), int(last) if between else int(first))
 
 
@@ -142,21 +104,5 @@ def _field(
         tagged=tagged,
         flexible=flexible if own is None else versions_of(own),
         fields=fields,
-        default=_default(described.get("default"), kind, is_array, fields),
+        default=default_of(described.get("default"), kind, is_array, fields),
     )
-
-
-def _default(
-    written: str | int | bool | None, kind: str, is_array: bool, fields: tuple[SchemaField, ...]
-) -> Any:
-    if written == "null":
-        return None
-    if is_array:
-        return ()
-    if fields:
-        return {field.name: field.default for field in fields}
-    if kind in NUMBERS:
-        return float(written or 0) if kind == "float64" else int(str(written or 0), 0)
-    is_true = str(written).lower() == "true"
-    empty = {"string": written or "", "uuid": uuid.UUID(int=0), "bool": is_true}
-    return empty.get(kind, b"")

@@ -7,8 +7,10 @@ from typing import Any
 
 import msgspec
 
-from .message_bytes import INT16, INT32, ByteReader, written_message
-from .message_schemas import MessageSchema, ReleaseSchemas
+from ...incident.reading.byte_reader import PYTHON_FORMS, message_reader, pass_tags
+from ...incident.reading.message_bytes import INT16, INT32, written_message
+from ...incident.reading.message_fields import MessageSchema
+from .message_schemas import ReleaseSchemas
 
 PATIENCE_S = 30
 
@@ -107,13 +109,16 @@ def read_request(schemas: ReleaseSchemas, frame: bytes) -> ReceivedRequest:
     schema = schemas.requests[api]
     if not schema.versions.have(version):
         raise UnknownRequestError(f"there is no {api} v{version}")
-    client, reader = None, ByteReader(frame, _HEADER.size)
+    client, at = None, _HEADER.size
     if (api, version) != _WITHOUT_CLIENT:
-        size = reader.fixed(INT16)
-        client = None if size < 0 else reader.bytes_of(size).decode()
+        (size,), at = INT16.unpack_from(frame, at), at + INT16.size
+        if size >= 0:
+            client, at = frame[at : at + size].decode(), at + size
     if schema.flexible.have(version):
-        reader.pass_tags()
-    return ReceivedRequest(api, version, correlation, client, _body(reader, schema, api, version))
+        at = pass_tags(frame, at)
+    return ReceivedRequest(
+        api, version, correlation, client, _body(frame, at, schema, api, version)
+    )
 
 
 def written_answer(schemas: ReleaseSchemas, request: ReceivedRequest, body: RequestBody) -> bytes:
@@ -127,19 +132,18 @@ def read_answer(
     schemas: ReleaseSchemas, api: str, version: int, frame: bytes
 ) -> tuple[int, dict[str, Any]]:
     """(correlation, answer). Raises UnknownRequestError, or IndexError or struct.error."""
-    reader, schema = ByteReader(frame), schemas.responses[api]
-    correlation = reader.fixed(INT32)
+    (correlation,), schema = INT32.unpack_from(frame), schemas.responses[api]
+    at = INT32.size
     if _is_tagged(api, schema, version):
-        reader.pass_tags()
-    return correlation, _body(reader, schema, api, version)
+        at = pass_tags(frame, at)
+    return correlation, _body(frame, at, schema, api, version)
 
 
-def _body(reader: ByteReader, schema: MessageSchema, api: str, version: int) -> dict[str, Any]:
-    body = reader.message(schema, version)
-    left = len(reader.data) - reader.at
-    if left:
-        raise UnknownRequestError(f"{api} v{version}: {left} bytes too many")
-    return body
+def _body(frame: bytes, at: int, schema: MessageSchema, api: str, version: int) -> dict[str, Any]:
+    body, end = message_reader(schema, version, PYTHON_FORMS)(frame, at)
+    if end != len(frame):
+        raise UnknownRequestError(f"{api} v{version}: {len(frame) - end} bytes too many")
+    return dict(body)
 
 
 def _is_tagged(api: str, schema: MessageSchema, version: int) -> bool:

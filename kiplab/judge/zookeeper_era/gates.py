@@ -13,8 +13,8 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, Self, TypeVar
 
+from ...incident.reading.message_bytes import INT16, INT32
 from ..wire import node_connection
-from ..wire.message_bytes import INT16, INT32
 from ..wire.message_schemas import ReleaseSchemas
 from ..wire.node_connection import ReceivedRequest, UnknownRequestError
 from . import sequences

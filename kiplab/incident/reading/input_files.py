@@ -1,0 +1,204 @@
+"""Files, folders and stdin to the parts of a log, whose kinds are seen by their content."""
+
+import re
+import sys
+import zlib
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import msgspec
+
+from ..records import UNKNOWN, UnreadableInputError
+from .batches import HEADER_SIZE, header_at, record_places
+from .log_batch import CheckpointPlace, InputPart
+from .message_bytes import INT16
+from .segments import SNAPSHOT_HEADER
+
+CHUNK = 1 << 20
+STDIN = "-"
+LOG_FOLDER = "__cluster_metadata-0"
+_GZIP = b"\x1f\x8b"
+_CHECKPOINT = re.compile(r"(\d{20})-(\d{10})\.checkpoint")
+_BOOTSTRAP = "bootstrap.checkpoint"
+_TITLES = (b"tarting offset: ", b"Snapshot end offset: ", b"KRaft bootstrap snapshot")
+_FIRST = re.compile(rb"(?:baseOffset|\| ?offset): *(\d+)|payload: ")
+_END = re.compile(rb"Snapshot end offset: (\d+), epoch: (\d+)")
+_DUMP = re.compile(
+    rb"(?m)^.{0,200}?(?:Dumping |baseOffset: |\| ?offset: |payload: \{|tarting offset: )"
+)
+_LONGEST_LINE = 1 << 23
+_ADVICE = "Give a segment or a checkpoint of __cluster_metadata-0, or what kafka-dump-log prints."
+
+
+def files_of(paths: Iterable[str | Path]) -> list[Path]:
+    """The files that `paths` name; of a folder its segments and checkpoints, never its indexes.
+
+    Raises UnreadableInputError for a path that is not there, and for a folder without them.
+    """
+    files: list[Path] = []
+    for path in map(Path, paths):
+        files += _in_folder(path) if path.is_dir() else [path]
+    return list(dict.fromkeys(files))
+
+
+def _in_folder(path: Path) -> list[Path]:
+    inner = path / LOG_FOLDER
+    folder = inner if inner.is_dir() else path
+    found = sorted([*folder.glob("*.log"), *folder.glob("*.checkpoint")])
+    if not found:
+        raise UnreadableInputError(
+            f"{path}: a folder without segments and checkpoints. Give a folder {LOG_FOLDER}."
+        )
+    return found
+
+
+def chunks_of(path: str, start: int = 0, size: int = sys.maxsize) -> Iterator[bytes]:
+    """`size` bytes of a file from `start` on, unpacked if it is one of gzip's. One that is cut off
+    or damaged ends where it cannot be read further. Raises UnreadableInputError.
+    """
+    for chunk in _plain(path, start):
+        yield chunk[:size]
+        size -= len(chunk)
+        if size <= 0:
+            return
+
+
+def _plain(path: str, start: int) -> Iterator[bytes]:
+    try:
+        with Path(path).open("rb") as file:
+            is_packed = file.read(len(_GZIP)) == _GZIP
+            file.seek(0 if is_packed else start)
+            chunks = iter(lambda: file.read(CHUNK), b"")
+            if not is_packed:
+                yield from chunks
+                return
+            for chunk in _unpacked(chunks):
+                if start < len(chunk):
+                    yield chunk[start:]
+                start = max(start - len(chunk), 0)
+    except OSError as problem:
+        raise UnreadableInputError(f"{path}: {problem.strerror or problem}.") from None
+
+
+def _unpacked(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    unpack = zlib.decompressobj(wbits=31)
+    for chunk in chunks:
+        while chunk:
+            try:
+                out = unpack.decompress(chunk, CHUNK)
+            except zlib.error:
+                return
+            if out:
+                yield out
+            chunk = unpack.unconsumed_tail
+            if unpack.eof:
+                chunk = unpack.unused_data
+                unpack = zlib.decompressobj(wbits=31)
+
+
+def line_blocks(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """The same bytes cut behind a line's end; a line longer than 8 MB is cut as well."""
+    rest = b""
+    for chunk in chunks:
+        cut = chunk.rfind(b"\n") + 1
+        if cut:
+            yield rest + chunk[:cut]
+            rest = chunk[cut:]
+        else:
+            rest += chunk
+        if len(rest) > _LONGEST_LINE:
+            yield rest
+            rest = b""
+    if rest:
+        yield rest
+
+
+def parts_of(path: str, name: str) -> list[InputPart]:
+    """What a file has in it; nothing where it is empty. Raises UnreadableInputError for anything
+    that is no part of a metadata log. `name` is what the user calls it.
+    """
+    head = next(chunks_of(path), b"")
+    if not head:
+        return []
+    if len(head) >= HEADER_SIZE and header_at(head).is_sane:
+        part = _binary_part(path, name, head)
+        return [part] if part else []
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise UnreadableInputError(f"{name}: a text in UTF-16. Save it as UTF-8.")
+    if b"\0" in head[:HEADER_SIZE] or not _DUMP.search(head):
+        raise UnreadableInputError(
+            f"{name}: neither a segment or checkpoint, nor the text of a dump. {_ADVICE}"
+        )
+    return list(_dump_parts(path, name))
+
+
+def _binary_part(path: str, name: str, head: bytes) -> InputPart | None:
+    size, base = Path(path).stat().st_size, header_at(head).base
+    if not _is_checkpoint(head):
+        return InputPart(path, name, False, base, size)
+    found = _CHECKPOINT.search(name)
+    if found is None:
+        if Path(name).name.startswith(_BOOTSTRAP):
+            return None
+        raise UnreadableInputError(
+            f"{name}: a checkpoint under another name. Call it as it was, OFFSET-EPOCH.checkpoint:"
+            " its name tells where it ends."
+        )
+    place = CheckpointPlace(int(found[1]), int(found[2]))
+    return InputPart(path, name, False, place.end, size, place)
+
+
+def _is_checkpoint(head: bytes) -> bool:
+    header = header_at(head)
+    try:
+        place = next(record_places(head, 1))
+        (number,) = INT16.unpack_from(head, place.key + INT16.size)
+    except (IndexError, ValueError):
+        return False
+    return header.is_control and header.base == 0 and number == SNAPSHOT_HEADER
+
+
+def _dump_parts(path: str, name: str) -> list[InputPart]:
+    """One part for each title in the text, and one for what stands before the first."""
+    parts: list[InputPart] = []
+    for start, line, is_title, text in _pieces(path):
+        if is_title or not parts:
+            place = _place(text.partition(b"\n")[0]) if is_title else None
+            parts.append(InputPart(path, name, True, UNKNOWN, 0, place, start, line))
+        part, base = parts[-1], parts[-1].base
+        if base == UNKNOWN:
+            found = _FIRST.search(text)
+            base = int(found[1] or 0) if found else UNKNOWN
+        if part.place is not None:
+            base = part.place.end
+        parts[-1] = msgspec.structs.replace(part, base=base, size=part.size + len(text))
+    return [part for part in parts if part.base != UNKNOWN]
+
+
+def _place(title: bytes) -> CheckpointPlace | None:
+    """Of a checkpoint. That of a bootstrap checkpoint is left out: the log begins with the same."""
+    if _TITLES[-1] in title:
+        return CheckpointPlace(UNKNOWN, UNKNOWN)
+    found = _END.search(title)
+    return CheckpointPlace(int(found[1]), int(found[2])) if found else None
+
+
+def _pieces(path: str) -> Iterator[tuple[int, int, bool, bytes]]:
+    """(place, line, whether it begins with a title, text) up to the next title or block."""
+    at, line = 0, 1
+    for block in line_blocks(chunks_of(path)):
+        titles = set(_titles(block))
+        for begin, end in pairwise(sorted({0, *titles, len(block)})):
+            text = block[begin:end]
+            yield at + begin, line, begin in titles, text
+            line += text.count(b"\n")
+        at += len(block)
+
+
+def _titles(block: bytes) -> Iterator[int]:
+    for title in _TITLES:
+        at = block.find(title)
+        while at >= 0:
+            yield block.rfind(b"\n", 0, at) + 1
+            at = block.find(title, at + 1)

@@ -1,0 +1,150 @@
+"""`read_items`: files, folders and stdin to the items of one metadata log, in one pass."""
+
+import shutil
+import sys
+import tempfile
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Literal
+
+from ..records import (
+    UNKNOWN,
+    FileRead,
+    LogItem,
+    LogRecord,
+    Remark,
+    SavedState,
+    UnreadableInputError,
+)
+from .dump_text import DumpReader
+from .input_files import STDIN, chunks_of, files_of, line_blocks, parts_of
+from .joining import JoinedLog
+from .log_batch import InputPart, LogBatch
+from .segments import segment_batches
+
+Progress = Callable[[int, int], None]
+"""Is called with (bytes read, bytes in all)."""
+
+
+def read_items(paths: Iterable[str | Path], *, progress: Progress | None = None) -> "LogItems":
+    """The log that `paths` have: segments, checkpoints, dumps, packed with gzip or not, folders of
+    them, ``"-"`` for stdin. Raises UnreadableInputError for what is none, here or on the way.
+    """
+    return LogItems(paths, progress)
+
+
+class LogItems(Iterable[LogItem]):
+    """The items of a log. Each iteration is one pass over the files, in bounded memory: one batch
+    of each file, or one checkpoint. Afterwards `files_read` has a line for each file.
+    """
+
+    def __init__(self, paths: Iterable[str | Path], progress: Progress | None = None) -> None:
+        self.files_read: list[FileRead] = []
+        self._progress, self._done = progress, 0
+        named = [str(path) for path in paths]
+        files = files_of([path for path in named if path != STDIN])
+        self._parts = [part for file in files for part in parts_of(str(file), str(file))]
+        if STDIN in named:
+            self._parts += parts_of(self._spooled(), STDIN)
+        self._total = sum(part.size for part in self._parts)
+        if not self._parts:
+            raise UnreadableInputError(f"{', '.join(named) or 'no files'}: nothing is in it.")
+        _check_cluster(files)
+
+    def __iter__(self) -> Iterator[LogItem]:
+        self._done, self._ranges = 0, dict[str, tuple[int, int]]()
+        yield from JoinedLog(self._parts, self._batches, self._checkpoint).items()
+        self.files_read = [
+            FileRead(part.file, _kind(part), *self._ranges[part.file])
+            for part in {part.file: part for part in reversed(self._parts)}.values()
+            if part.file in self._ranges
+        ][::-1]
+
+    def _spooled(self) -> str:
+        """Stdin in a file: it has to be read more than once. It is removed with this object."""
+        with tempfile.NamedTemporaryFile(delete=False) as file:
+            weakref.finalize(self, Path(file.name).unlink)
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        return file.name
+
+    def _chunks(self, part: InputPart) -> Iterator[bytes]:
+        size = part.size if part.is_dump else sys.maxsize
+        for chunk in chunks_of(part.path, part.start, size):
+            self._done += len(chunk)
+            yield chunk
+            if self._progress:
+                self._progress(min(self._done, self._total), self._total)
+
+    def _batches(self, part: InputPart) -> Iterator[LogBatch | Remark]:
+        first, last = UNKNOWN, UNKNOWN
+        for item in self._read(part):
+            if isinstance(item, LogBatch):
+                first, last = item.base if first == UNKNOWN else first, item.end - 1
+            yield item
+        if first != UNKNOWN:
+            self._told(part, first, last)
+
+    def _told(self, part: InputPart, first: int, last: int) -> None:
+        before = self._ranges.get(part.file, (first, last))
+        self._ranges[part.file] = min(first, before[0]), max(last, before[1])
+
+    def _read(self, part: InputPart) -> Iterator[LogBatch | Remark]:
+        left_over = 0
+        if part.is_dump:
+            reader = DumpReader(part)
+            yield from reader.batches(line_blocks(self._chunks(part)))
+            yield from reader.remarks()
+            left_over = reader.left_over
+        else:
+            for item in segment_batches(self._chunks(part)):
+                if isinstance(item, int):
+                    left_over = item
+                else:
+                    yield item
+        if left_over:
+            text = f"{left_over} bytes of an unfinished batch are left out"
+            yield Remark("left over", text, part.file)
+
+    def _checkpoint(self, part: InputPart) -> Iterator[LogItem]:
+        """A SavedState, and what is to be said of it; none where something of it is missing."""
+        assert part.place is not None
+        records: list[LogRecord] = []
+        is_whole = True
+        for item in self._read(part):
+            if isinstance(item, Remark):
+                is_whole, _ = item.kind == "broken line", (yield item)
+            elif item.damage or item.missing:
+                is_whole = False
+            else:
+                records += item.records
+        names = [record.type for record in records]
+        if not is_whole or names[:1] != ["SNAPSHOT_HEADER"] or names[-1] != "SNAPSHOT_FOOTER":
+            yield Remark("damaged", "the checkpoint is not whole, and was not used", part.file)
+            return
+        time = records[0].fields.get("lastContainedLogTimestamp", UNKNOWN)
+        self._told(part, part.base, part.base)
+        yield SavedState(*part.place, time, tuple(records[1:-1]), part.file)
+
+
+def _kind(part: InputPart) -> Literal["segment", "checkpoint", "dump"]:
+    if part.is_dump:
+        return "dump"
+    return "segment" if part.place is None else "checkpoint"
+
+
+def _check_cluster(files: Iterable[Path]) -> None:
+    """Refuses the logs of two clusters, where ``meta.properties`` beside them tell."""
+    clusters: dict[str, Path] = {}
+    for folder in {file.absolute().parent.parent for file in files}:
+        try:
+            text = (folder / "meta.properties").read_text("utf-8", "replace")
+        except OSError:
+            continue
+        for line in text.splitlines():
+            key, _, value = line.partition("=")
+            if key.strip() == "cluster.id":
+                clusters[value.strip()] = folder
+    if len(clusters) > 1:
+        told = ", ".join(f"{folder} of {cluster}" for cluster, folder in clusters.items())
+        raise UnreadableInputError(f"logs of different clusters: {told}. Give the files of one.")

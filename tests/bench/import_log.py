@@ -1,0 +1,67 @@
+"""How fast a metadata log is read, and how much memory that takes.
+
+python tests/bench/import_log.py [RECORDS [PARTITIONS]]
+
+A generated log, 2,000,000 records of 10,000 partitions unless told otherwise, as a segment and as a
+dump: half no-ops, then changes alone. Each is read in a process of its own; rates are in CPU time.
+"""
+
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from itertools import tee
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from kiplab.incident.reading import read_items
+from tests.incident.generated_log import generated_batches
+from tests.incident.written_logs import batch_bytes, dump_of
+
+RECORDS, PARTITIONS = 2_000_000, 10_000
+TARGETS = {"dump": 50_000, "segment": 60_000}
+MEGABYTE = 1 << 20
+
+
+def main(records: int = RECORDS, partitions: int = PARTITIONS) -> None:
+    """Prints one line for each file."""
+    with tempfile.TemporaryDirectory() as folder:
+        for kind, no_ops in (("half no-ops", 0.5), ("changes alone", 0.0)):
+            segment, dump = Path(folder, "segment"), Path(folder, "dump")
+            _write(segment, dump, records, partitions, no_ops)
+            for path in (segment, dump):
+                command = [sys.executable, __file__, "--read", str(path)]
+                rate, peak = subprocess.check_output(command, text=True).split()
+                size = path.stat().st_size / MEGABYTE
+                print(
+                    f"{kind:<14} {path.name:<8} {records:>9,} records, {size:>5.0f} MB:"
+                    f" {int(rate):>8,} records/s (target {TARGETS[path.name]:,}),"
+                    f" peak memory {int(peak)} MB"
+                )
+
+
+def _write(segment: Path, dump: Path, records: int, partitions: int, no_ops: float) -> None:
+    for_segment, for_dump = tee(generated_batches(partitions, records, no_ops=no_ops))
+    with segment.open("wb") as binary, dump.open("w") as text:
+        lines = dump_of(for_dump)
+        text.write(next(lines))
+        for batch in for_segment:
+            binary.write(batch_bytes(batch))
+            text.writelines(next(lines) for _ in range(1 + len(batch.records)))
+
+
+def read(path: str) -> None:
+    """Prints records a second and the peak memory in MB."""
+    began = time.process_time()
+    count = sum(1 for _ in read_items([path]))
+    rate = count / (time.process_time() - began)
+    print(int(rate), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--read"]:
+        read(sys.argv[2])
+    else:
+        main(*map(int, sys.argv[1:]))
