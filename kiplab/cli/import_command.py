@@ -27,16 +27,19 @@ def run_import(options: argparse.Namespace) -> int:
 
     Raises CommandError for what cannot be read, written or chosen.
     """
+    from ..incident.as_play.play_of_history import NoHistoryError
     from ..incident.history_words import report, stories, text
     from ..incident.records import UnreadableInputError
     from ..pages.browser_picture import ExportError
 
     common.require_ending(options)
-    for out in (options.out, options.findings):
+    for out in (options.out, options.findings, options.as_play):
         common.require_folder(out)
-    with common.bad_input(UnreadableInputError, ExportError, ValueError):
+    with common.bad_input(UnreadableInputError, ExportError, NoHistoryError, ValueError):
         history = _history(options)
         _write(history, options)
+        if options.as_play is not None:
+            _write_play(history, options.as_play)
         if options.json:
             common.print_json(report(history))
         elif options.out is None:
@@ -59,7 +62,9 @@ def _history(options: argparse.Namespace) -> MetadataHistory:
             to=options.to,
             limit_ms=round(options.limit * 1000),
             every=options.all,
-            pictures=options.out is not None,
+            logs=options.logs,
+            zone=options.zone,
+            anonymise=options.anonymise,
             progress=progress,
         )
 
@@ -76,6 +81,18 @@ def _write(history: MetadataHistory, options: argparse.Namespace) -> None:
             write_history(history, options.out, theme=options.theme)
         if not options.json:
             print(f"{options.out}: {findings_sentence(history)}")
+
+
+def _write_play(history: MetadataHistory, out: str) -> None:
+    """Of the first partition that is chosen, else of the one with the gravest finding."""
+    name = next(iter(history.pictured), None)
+    if name is None:
+        raise common.CommandError("no finding is about a partition: name one, --partition orders-0")
+    play = history.play(name)
+    with common.writing(out):
+        Path(out).write_text(play.text, "utf-8")
+    wrote = f"{out}: {name}, {play.records} of {play.of} records"
+    print(f"{wrote}. {play.failed.sentence}" if play.failed else wrote, file=sys.stderr)
 
 
 def _fails(history: MetadataHistory, kind: str | None) -> bool:
