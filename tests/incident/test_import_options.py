@@ -18,8 +18,8 @@ def leads(path: Path) -> Path:
     id = next(key.topic_id for key, state in history.partitions.items() if state.topic == "orders")
     line = (
         "[2026-11-29 10:33:0{0},000] INFO [Broker id=1] Leader orders-1 with topic id Some({3})"
-        " starts at leader epoch {0} from offset {1} with partition epoch 9, high watermark {2}, ISR [1]"
-        " (state.change.logger)\n"
+        " starts at leader epoch {0} from offset {1} with partition epoch 9, high watermark {2},"
+        " ISR [1] (state.change.logger)\n"
     )
     file = path / "state-change.log"
     file.write_text(line.format(3, 90, 100, id) + line.format(4, 40, 40, id), "utf-8")
