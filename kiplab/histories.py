@@ -10,22 +10,20 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from .extras import needed_by
-from .incident import metadata_history
-from .incident.history_words import stories, text
-from .incident.incident_files import write_history
-from .incident.metadata_history import MetadataHistory
-from .pages.page_files import AUTO
+from .incident import history_words, incident_files, metadata_history
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
-class History(MetadataHistory, frozen=True):
-    """The result of `kiplab.read_metadata_log`, and ways to look at it."""
+class History(metadata_history.MetadataHistory, frozen=True):
+    """The result of `kiplab.read_metadata_log`, and ways to look at it. A notebook shows its
+    findings; a click draws a partition.
+    """
 
     def text(self) -> str:
         """For a terminal: what was read, the findings, the changes of chosen partitions."""
-        return text(self, [*stories(self, self.chosen)])
+        return history_words.text(self, history_words.stories(self, self.chosen))
 
     def timeline(self, partition: str, **options: Any) -> go.Figure:
         """The picture of a partition; options as of a run's: `theme`, `width`, `between`.
@@ -35,25 +33,17 @@ class History(MetadataHistory, frozen=True):
         """
         from .figures.timeline.whole_runs import timeline
 
-        return timeline(next(stories(self, [partition])).rows, **options)
+        return timeline(next(history_words.stories(self, [partition])).rows, **options)
 
-    def write(self, path: str | os.PathLike[str], *, theme: str = AUTO) -> Path:
+    def write(self, path: str | os.PathLike[str], *, theme: str = "auto") -> Path:
         """Write it as .html, .svg, .csv, .txt or .json; raises as `write_history`."""
-        return write_history(self, path, theme=theme)
+        return incident_files.write_history(self, path, theme=theme)
 
-    def view(self, *, theme: str = AUTO) -> Any:
-        """The findings as a table for a notebook: a click draws a partition under its line.
-
-        `theme` is "light", "dark" or "auto": that of the page. Raises ValueError for another one,
-        MissingExtraError without the packages of a notebook.
-        """
+    def _ipython_display_(self) -> None:
         with needed_by("a history in a notebook"):
             from .widgets.incident_view import IncidentView
 
-        return IncidentView(self, theme=theme)
-
-    def _ipython_display_(self) -> None:
-        self.view()._ipython_display_()
+        IncidentView(self)._ipython_display_()
 
 
 @wraps(metadata_history.read_metadata_log)

@@ -9,17 +9,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from . import common_options as common
 
 if TYPE_CHECKING:
     from ..incident.metadata_history import MetadataHistory
 
-STOPPED = 130
-KIND_OF = {"loss": "lost"}
-"""What the command calls otherwise than a finding does."""
-_MEGABYTE = 1_000_000
+STOPPED, MEGABYTE = 130, 1_000_000
 
 
 def run_import(options: argparse.Namespace) -> int:
@@ -28,22 +23,33 @@ def run_import(options: argparse.Namespace) -> int:
     Raises CommandError for what cannot be read, written or chosen.
     """
     from ..incident.as_play.play_of_history import NoHistoryError
-    from ..incident.history_words import report, stories, text
+    from ..incident.history_words import findings_sentence, report, stories, text
+    from ..incident.incident_files import write_history
     from ..incident.records import UnreadableInputError
     from ..pages.browser_picture import ExportError
+    from ..pages.export import check_installed
+    from ..pages.page_files import page_theme
 
     common.require_ending(options)
-    for out in (options.out, options.findings, options.as_play):
-        common.require_folder(out)
+    files = [file for file in (options.findings, options.out) if file is not None]
+    common.require_folder(options.as_play)
+    for file in files:
+        common.require_folder(file)
+        check_installed(file)
     with common.bad_input(UnreadableInputError, ExportError, NoHistoryError, ValueError):
+        page_theme(options.theme)
         history = _history(options)
-        _write(history, options)
+        for file in files:
+            with common.writing(file):
+                write_history(history, file, theme=options.theme)
         if options.as_play is not None:
             _write_play(history, options.as_play)
         if options.json:
             common.print_json(report(history))
-        elif options.out is None:
-            sys.stdout.write(text(history, [*stories(history, history.chosen)]))
+        elif options.out is not None:
+            print(f"{options.out}: {findings_sentence(history)}")
+        else:
+            sys.stdout.write(text(history, stories(history, history.chosen)))
     if not history.is_whole:
         return common.complain("stopped: this is what was found until then", STOPPED)
     return common.FAILED if _fails(history, options.fail_on) else common.DONE
@@ -69,20 +75,6 @@ def _history(options: argparse.Namespace) -> MetadataHistory:
         )
 
 
-def _write(history: MetadataHistory, options: argparse.Namespace) -> None:
-    from ..incident.history_words import findings_sentence, report
-    from ..incident.incident_files import write_history
-
-    if options.findings is not None:
-        with common.writing(options.findings):
-            Path(options.findings).write_bytes(msgspec.json.encode(report(history)) + b"\n")
-    if options.out is not None:
-        with common.writing(options.out):
-            write_history(history, options.out, theme=options.theme)
-        if not options.json:
-            print(f"{options.out}: {findings_sentence(history)}")
-
-
 def _write_play(history: MetadataHistory, out: str) -> None:
     """Of the first partition that is chosen, else of the one with the gravest finding."""
     name = next(iter(history.pictured), None)
@@ -99,10 +91,8 @@ def _fails(history: MetadataHistory, kind: str | None) -> bool:
     """Whether there is a finding of that kind, or of a graver one."""
     from ..incident.history_words import KINDS
 
-    if kind is None:
-        return False
     kinds = [*KINDS]
-    grave = kinds[: kinds.index(KIND_OF.get(kind, kind)) + 1]
+    grave = kinds[: kinds.index(kind.replace("loss", "lost")) + 1] if kind else []
     return any(finding.kind in grave for finding in history.findings)
 
 
@@ -116,12 +106,12 @@ def _progress() -> Iterator[Callable[[int, int], None] | None]:
 
     def tell(done: int, of: int) -> None:
         nonlocal shown
-        said = f"{100 * done // of if of else 100} % of {of / _MEGABYTE:,.1f} MB"
+        said = f"\rkiplab: {100 * done // max(of, 1)} % of {of / MEGABYTE:,.1f} MB"
         if said != shown:
-            shown = said
-            print(f"\rkiplab: {said}", end="", file=sys.stderr, flush=True)
+            print(said, end="", file=sys.stderr, flush=True)
+        shown = said
 
     try:
         yield tell
     finally:
-        print(f"\r{' ' * (len(shown) + 8)}\r", end="", file=sys.stderr, flush=True)
+        print(f"\r{' ' * len(shown)}\r", end="", file=sys.stderr, flush=True)
