@@ -255,7 +255,7 @@ def test_an_unclean_election_beside_an_unfencing_is_by_configuration() -> None:
     text = V3_9 + UNCLEAN_BY_HAND.replace(
         "58 40.0",
         "50 39 topic-config unclean.leader.election.enable true\n"
-        "56 39 fence 2@6\n57 39 unfence 2@6\n58 40.0",
+        "56 39.9 fence 2@6\n57 39.9 unfence 2@6\n58 40.0",
     )
     (found,) = (f for f in findings(short_log(text)) if f.rule == "unclean")
     assert "[1]. By configuration: unclean.leader.election.enable is true." in found.sentence

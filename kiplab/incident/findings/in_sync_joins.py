@@ -71,7 +71,10 @@ def _after_unfencing(change: Change, present: BrokerLife) -> str:
 
 
 def _grade(change: Change) -> tuple[FindingKind, str, tuple[str, ...]]:
-    """Kind, words and guards. KIP-903 compares broker epochs where followers send them."""
+    """Kind, words and guards. KIP-903 compares broker epochs where followers send them.
+
+    The controller knows how where they do: it knows the metadata version that lets them.
+    """
     cluster, needed = change.event.cluster, GUARDS[COMPARED[0]].metadata_version or ""
     level = cluster.features.get("metadata.version")
     version = next((name for name, at in METADATA_LEVEL.items() if at == level), "")
@@ -81,7 +84,7 @@ def _grade(change: Change) -> tuple[FindingKind, str, tuple[str, ...]]:
     leader, guards = cluster.lives.get(change.after.leader), (*COMPARED, *ONE_PROCESS)
     release, first = leader.release if leader else "", first_release(*guards)
     is_late = is_before(release, first)
-    if version and release and cluster.controller_release and not is_late:
+    if version and release and not is_late:
         return "note", "It is excluded, unless the request named no broker epoch (-1).", guards
     said = "It is not excluded: the version of the request and its broker epochs are not in the log"
     late = f", and before {first} a leader may take two processes for one" * is_late
