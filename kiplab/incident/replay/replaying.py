@@ -1,6 +1,6 @@
 """A metadata log, record by record: the state of the cluster and the events that led to it."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -20,9 +20,7 @@ _OF_TRANSACTIONS = {
     "BEGIN_TRANSACTION_RECORD",
     "END_TRANSACTION_RECORD",
     "ABORT_TRANSACTION_RECORD",
-    "LEADER_CHANGE",
 }
-"""What a metadata transaction does not hold back (KIP-868)."""
 
 Step = tuple[PartitionState | None, PartitionState | None, BrokerLife | None]
 """What one record did: a partition before and after it, or a life after it."""
@@ -46,7 +44,9 @@ class Replay:
     def __init__(self, found: Callable[[Finding], None], *, exact: bool = True) -> None:
         self.cluster, self.complete = ClusterState(), False
         self.remarks: list[Remark] = []
+        self.first: Moment | None = None
         self._last: LogRecord | None = None
+        self._arounds: dict[str, Around] = {}
         self._found, self._exact = found, exact
         self._topics: dict[str, Topic] = {}
         self._controllers: dict[int, str] = {}
@@ -75,43 +75,49 @@ class Replay:
             elif isinstance(item, SavedState):
                 self._saved(item)
             else:
-                last, self.complete = self._last, self.complete or item.offset == 0
+                last = self._last
                 if last is None or item.type != "NO_OP_RECORD" or self._is_told(item, last):
-                    yield from self._written(item)
+                    yield from self._read(item)
                 self._last = item
 
     def _is_told(self, idling: LogRecord, last: LogRecord) -> bool:
         same = idling.controller_epoch == last.controller_epoch and self.cluster.idles
         return not same or idling.time - last.time >= SILENCE_MS
 
-    def _written(self, record: LogRecord) -> Iterator[LogEvent]:
-        if record.controller_epoch != self.cluster.controller_epoch:
-            self._change(
-                controller_epoch=record.controller_epoch,
-                controller_since=record.moment,
-                controller=UNKNOWN,
-                controller_release="",
-            )
-        if self._held_back is not None and record.type not in _OF_TRANSACTIONS:
-            self._held_back.append(record)
-            return
-        if record.type == "BEGIN_TRANSACTION_RECORD":
-            self._held_back = []
-        elif record.type in ("END_TRANSACTION_RECORD", "ABORT_TRANSACTION_RECORD"):
-            held_back, self._held_back = self._held_back, None
-            for each in (held_back or ()) if record.type == "END_TRANSACTION_RECORD" else ():
-                yield from self._replayed(each)
-        else:
-            yield from self._replayed(record)
+    def _read(self, item: LogRecord) -> Iterator[LogEvent]:
+        if self.first is None:
+            self.first, self.complete = item.moment, self.complete or item.offset == 0
+        if item.controller_epoch != self.cluster.controller_epoch:
+            self._begin_epoch(item)
+        is_plain = self._held_back is None and item.type not in _OF_TRANSACTIONS
+        for record in (item,) if is_plain else self._let_go(item):
+            replay = _REPLAYED.get(record.type)
+            for before, after, life in replay(self, record) if replay else ():
+                self.cluster = msgspec.structs.replace(self.cluster, previous=self.last)
+                yield LogEvent(record, self.cluster, before, after, life)
 
-    def _replayed(self, record: LogRecord) -> Iterator[LogEvent]:
-        replay = _REPLAYED.get(record.type)
-        for before, after, life in replay(self, record) if replay else ():
-            self._change(previous=self.last)
-            yield LogEvent(record, self.cluster, before, after, life)
+    def _begin_epoch(self, record: LogRecord) -> None:
+        self._change(
+            controller_epoch=record.controller_epoch,
+            controller_since=record.moment,
+            controller=UNKNOWN,
+            controller_release="",
+        )
+
+    def _let_go(self, record: LogRecord) -> Sequence[LogRecord]:
+        """Which records count now: those of a transaction count at its end, or never (KIP-868)."""
+        held_back = self._held_back
+        if record.type in _OF_TRANSACTIONS:
+            self._held_back = [] if record.type == "BEGIN_TRANSACTION_RECORD" else None
+            return (held_back or ()) if record.type == "END_TRANSACTION_RECORD" else ()
+        if held_back is None or record.type == "LEADER_CHANGE":
+            return (record,)
+        held_back.append(record)
+        return ()
 
     def _change(self, **fields: object) -> None:
         self.cluster = msgspec.structs.replace(self.cluster, **fields)
+        self._arounds.clear()
 
     def _says(self, sentence: str, at: Moment, about: PartitionState | None = None) -> None:
         names = (about.name,) if about else ()
@@ -200,7 +206,11 @@ class Replay:
     # Partitions
 
     def _around(self, topic: str) -> Around:
-        return Around(self.cluster.lives, self.cluster.min_insync_replicas(topic), self._exact)
+        around = self._arounds.get(topic)
+        if around is None:
+            minimum = self.cluster.min_insync_replicas(topic)
+            around = self._arounds[topic] = Around(self.cluster.lives, minimum, self._exact)
+        return around
 
     def _partition_created(self, record: LogRecord) -> Iterable[Step]:
         id, number = record.fields["topicId"], record.fields["partitionId"]
@@ -293,7 +303,7 @@ class Replay:
         image, at = Replay(self._found, exact=False), Moment(max(saved.end - 1, 0), saved.time)
         for record in saved.records:
             moved = msgspec.structs.replace(record, offset=at.offset, time=at.time)
-            for _ in image._replayed(moved):
+            for _ in image._read(moved):
                 pass
         mine = self.partitions
         for topic in image._topics.values():
