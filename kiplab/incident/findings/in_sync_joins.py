@@ -16,8 +16,9 @@ is 500): two fetches do not bring back a log of any size."""
 FLAPPING_CHANGES = 10
 FLAPPING_MS = 5 * 60_000
 """A rolling restart changes an ISR twice for each replica, over minutes; ten is no such thing."""
-EPOCHS_IN_FETCH = "903.fetch-epoch"
-EPOCHS_COMPARED = ("903.leader-epoch", "903.controller-epoch")
+COMPARED = ("903.fetch-epoch", "903.leader-epoch", "903.controller-epoch")
+ONE_PROCESS = ("kafka-15221.stale-fetch", "kafka-15221.locked-state")
+"""Without them a leader may still name the present epoch for what an earlier process fetched."""
 
 
 def added(change: Change) -> list[BrokerLife]:
@@ -32,7 +33,7 @@ def added(change: Change) -> list[BrokerLife]:
 def quick_join(change: Change) -> Iterator[Finding]:
     """A join of the ISR by a broker that restarted under the same leader epoch (KAFKA-14139)."""
     for present in added(change):
-        earlier, (kind, grade) = _process_under_leader(change, present), _grade(change)
+        earlier, (kind, grade, guards) = _process_under_leader(change, present), _grade(change)
         if earlier is None or (kind == "note" and not change.thresholds.every):
             continue
         yield quick_join.finding(
@@ -44,7 +45,7 @@ def quick_join(change: Change) -> Iterator[Finding]:
             lives=((earlier.broker, earlier.epoch), (present.broker, present.epoch)),
             cannot_say="which of the two processes the leader had seen as caught up",
             event=present.registered.offset,
-            **prevented_by(EPOCHS_IN_FETCH, *EPOCHS_COMPARED),
+            **prevented_by(*guards),
         )
 
 
@@ -69,23 +70,25 @@ def _after_unfencing(change: Change, present: BrokerLife) -> str:
     return f", {span(waited)} after it was unfenced{', which is short' * (waited < SHORT_MS)}"
 
 
-def _grade(change: Change) -> tuple[FindingKind, str]:
-    """KIP-903 compares broker epochs where followers send them and both ends know how."""
-    cluster, first = change.event.cluster, first_release(*EPOCHS_COMPARED)
-    needed = GUARDS[EPOCHS_IN_FETCH].metadata_version or ""
+def _grade(change: Change) -> tuple[FindingKind, str, tuple[str, ...]]:
+    """Kind, words and guards. KIP-903 compares broker epochs where followers send them.
+
+    The controller knows how where they do: it knows the metadata version that lets them.
+    """
+    cluster, needed = change.event.cluster, GUARDS[COMPARED[0]].metadata_version or ""
     level = cluster.features.get("metadata.version")
     version = next((name for name, at in METADATA_LEVEL.items() if at == level), "")
     if version and not at_least(version, needed):
         below = f"metadata version {version} is below {needed}"
-        return "occasion", f"Nothing compared broker epochs here: {below}."
-    leader = cluster.lives.get(change.after.leader)
-    releases = (leader.release if leader else "", cluster.controller_release)
-    if any(is_before(release, first) for release in releases):
-        return "occasion", f"It is not excluded: before {first} broker epochs are not compared."
-    if version and all(releases):
-        return "note", "It is excluded, unless the request named no broker epoch (-1)."
-    said = "the version of the request and its broker epochs are not in the log"
-    return "occasion", f"It is not excluded: {said}."
+        return "occasion", f"Nothing compared broker epochs here: {below}.", COMPARED
+    leader, guards = cluster.lives.get(change.after.leader), (*COMPARED, *ONE_PROCESS)
+    release, first = leader.release if leader else "", first_release(*guards)
+    is_late = is_before(release, first)
+    if version and release and not is_late:
+        return "note", "It is excluded, unless the request named no broker epoch (-1).", guards
+    said = "It is not excluded: the version of the request and its broker epochs are not in the log"
+    late = f", and before {first} a leader may take two processes for one" * is_late
+    return "occasion", f"{said}{late}.", guards
 
 
 @change_rule("F8", "sure")
