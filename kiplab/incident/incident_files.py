@@ -1,7 +1,7 @@
 """A history of a metadata log as a file; the ending of the name says which kind."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -11,15 +11,12 @@ from ..figures.timeline.whole_runs import timeline_drawing
 from ..pages.browser_picture import ExportError
 from ..pages.export import csv_text
 from ..pages.page_files import AUTO, page_theme
-from .change_words import time_words
-from .history_words import PartitionStory, place_words, report, stories, text
+from .change_words import HEADS, time_words
+from .history_words import place_words, report, stories, text
 from .incident_page import incident_page
 from .metadata_history import MetadataHistory
 
-CSV_HEADS = (
-    *("what", "partition", "offset", "time", "kind", "rule", "text"),
-    *("leader epoch", "partition epoch", "whose doing"),
-)
+CSV_HEADS = ("partition", "rule", "kind", *HEADS)
 
 
 def write_history(
@@ -55,15 +52,13 @@ def _html(history: MetadataHistory, theme: str) -> str:
 
 
 def _svg(history: MetadataHistory, theme: str) -> str:
-    names = history.pictured[:1]
-    if not names:
-        raise ExportError("there is no finding about a partition to draw", "name a partition")
-    story = next(stories(history, names))
-    return svg(timeline_drawing(story.rows, theme=page_theme(theme).name))
+    for story in stories(history, history.pictured[:1]):
+        return svg(timeline_drawing(story.rows, theme=page_theme(theme).name))
+    raise ExportError("there is no finding about a partition to draw", "name a partition")
 
 
 def _txt(history: MetadataHistory, _: str) -> str:
-    return text(history, [*stories(history, history.chosen)])
+    return text(history, stories(history, history.chosen))
 
 
 def _json(history: MetadataHistory, _: str) -> str:
@@ -71,22 +66,15 @@ def _json(history: MetadataHistory, _: str) -> str:
 
 
 def _csv(history: MetadataHistory, _: str) -> str:
-    told = [*stories(history, history.chosen)]
-    return csv_text(CSV_HEADS, (*_findings(history), *_changes(told)))
+    return csv_text(CSV_HEADS, _lines(history))
 
 
-def _findings(history: MetadataHistory) -> Iterator[tuple[object, ...]]:
+def _lines(history: MetadataHistory) -> Iterator[tuple[object, ...]]:
     for found in history.findings:
-        names, place = " ".join(found.partitions), place_words(found)
-        about = (time_words(found.time), found.kind, found.rule, found.sentence)
-        yield ("finding", names, place, *about, "", "", "")
-
-
-def _changes(told: Sequence[PartitionStory]) -> Iterator[tuple[object, ...]]:
-    for story in told:
-        for _, line in story.changes:
-            epochs = line.leader_epoch, line.partition_epoch
-            yield "change", story.name, line.offset, line.time, "", "", line.what, *epochs, line.by
+        about = (" ".join(found.partitions), found.rule, found.kind, place_words(found))
+        yield (*about, time_words(found.time), found.sentence, "", "", "")
+    for story in stories(history, history.chosen):
+        yield from ((story.name, "", "", *line) for _, line in story.changes)
 
 
 WRITERS: dict[str, Callable[[MetadataHistory, str], str]] = {

@@ -1,7 +1,6 @@
 // Looks for words in the sentences of a run.
-const finderField = () => {
+const finderField = (placeholder = "broker 2, INELIGIBLE_REPLICA …") => {
   const id = `kiplab-finder-${Math.random().toString(36).slice(2)}`;
-  const placeholder = "broker 2, INELIGIBLE_REPLICA …";
   const title = "Enter: the next match, and the picture goes to its step. Escape: clear";
   return make(
     "div", { class: "kiplab-finder" },

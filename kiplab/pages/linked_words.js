@@ -5,7 +5,7 @@ for (const plot of document.querySelectorAll(".kiplab-figure .plotly-graph-div")
   const sections = root.querySelectorAll("[data-finds]");
   if (!plot.kiplab || !sections.length) continue;
   const { at, reached, go, drawn } = plot.kiplab;
-  sections[0].before(finderField());
+  sections[0].before(finderField(root.dataset.lights));
   const run = () => plot.kiplab.run;
   const lights = lightUp(root, { picture: drawn, at, reached, run, go });
   plot.addEventListener("kiplab-drawn", lights.renew);

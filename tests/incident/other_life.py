@@ -1,6 +1,9 @@
 """The first input of the specification, as a history: 1 is elected in another life (3.5.2)."""
 
-from kiplab.incident.findings.finding import Finding
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
 from kiplab.incident.findings.rule_table import findings_at_end, findings_of
 from kiplab.incident.gathering import GatheredFindings
 from kiplab.incident.history_words import PartitionStory, stories
@@ -15,18 +18,12 @@ BEGAN = 1_795_452_573_347
 """The time of the first record, in milliseconds since 1970."""
 
 
-def log(text: str = V3_4_AT_3_5 + OTHER_LIFE) -> list[LogItem]:
+def log(text: str = V3_4_AT_3_5 + OTHER_LIFE) -> list[LogRecord]:
     """Its records, at the times at which they were written."""
-    return [_at(record) for record in short_log(text)]
+    return [replace(record, time=BEGAN + record.time) for record in short_log(text)]
 
 
-def _at(record: LogRecord) -> LogRecord:
-    from msgspec.structs import replace
-
-    return replace(record, time=BEGAN + record.time)
-
-
-def history(items: list[LogItem] | None = None, **about: object) -> MetadataHistory:
+def history(items: Sequence[LogItem] | None = None, **about: object) -> MetadataHistory:
     """What `read_metadata_log` makes of such records, without a file."""
     items = log() if items is None else items
     found = GatheredFindings()

@@ -124,7 +124,7 @@ def draw_numbers(canvas: Canvas, meta: Meta, y: float, happened: Meta) -> None:
     Folded columns come first: without their numbers the others could not be counted on.
     """
     size = canvas.sizes.text
-    longest = max((*meta.numbers, meta.number(meta.end)), key=len)
+    longest = max(meta.numbers[1:-1] or (meta.number(meta.end),), key=len)
     wide = width_of(longest, size, bold=True) + 5
 
     def counted(x: int) -> int:
@@ -132,7 +132,9 @@ def draw_numbers(canvas: Canvas, meta: Meta, y: float, happened: Meta) -> None:
 
     every = next((n for n in EVERY if canvas.unit * n >= wide), EVERY[-1])
     folded = [x for x, (a, b) in enumerate(meta.columns) if a < b]
-    singly = [x for x in range(canvas.end + (not meta.numbers)) if x not in folded]
+    # Before a log and after it there is nothing to count.
+    ends = (1, canvas.end - 1) if meta.numbers else (0, canvas.end + 1)
+    singly = [x for x in range(*ends) if x not in folded]
     taken: list[Box] = []
     for x in [*folded, *(x for x in singly if counted(x) % every == 0)]:
         text = meta.number(x)

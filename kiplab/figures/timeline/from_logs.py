@@ -21,10 +21,11 @@ def own_tracks(runs: Iterable[Rows]) -> tuple[str, ...]:
 
 
 def draw_findings(panel: Panel) -> None:
-    """A flag with the numbers of the findings at each moment, and a thin line through the lanes;
-    the hover card has their sentences.
+    """A flag with the numbers of the findings at each moment, and a thin line through the lanes
+    of brokers; the hover card has their sentences.
     """
     canvas, lanes, size = panel.canvas, panel.lanes, panel.canvas.sizes.text
+    low = lanes.controller + CONTROLLER_BELOW
     marks: dict[int, list[str]] = {}
     for mark in panel.marks("finding"):
         marks.setdefault(mark.x, []).append(mark.text)
@@ -32,8 +33,8 @@ def draw_findings(panel: Panel) -> None:
         top, bottom = lanes.strips[FINDINGS]
         numbers = ", ".join(text.partition(" ")[0] for text in texts)
         y, room = (top + bottom) / 2, canvas.edge - canvas.px(x)
-        canvas.line(x, top, x, lanes.bottom, canvas.theme.text, width=1.2, dash="2px,3px")
-        canvas.soft.append(Box(canvas.px(x) - 2, bottom, canvas.px(x) + 2, lanes.bottom))
+        canvas.line(x, low, x, lanes.bottom, canvas.theme.text, width=1.2, dash="2px,3px")
+        canvas.soft.append(Box(canvas.px(x) - 2, low, canvas.px(x) + 2, lanes.bottom))
         icons.flag(canvas, canvas.px(x), y, canvas.theme.text)
         said = first_fit((numbers, "…"), room - FLAG, size)
         canvas.text(canvas.beside(x, FLAG), y, safe(said), size=size, bold=True, since=x)
