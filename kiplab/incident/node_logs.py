@@ -1,7 +1,7 @@
 """Log files of brokers and controllers: the lines that say something of a metadata log's findings.
 
 Templates of lines are read backwards: those in which kiplab itself tells what Kafka would log, and
-those of `node_log_lines.toml`. A line is tied to records by what both name (broker epochs,
+those of node_log_lines.toml. A line is tied to records by what both name (broker epochs,
 incarnations, leader and controller epochs); a time is a hint only, of another clock.
 """
 

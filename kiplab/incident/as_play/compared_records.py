@@ -39,7 +39,7 @@ _TOPIC, _BROKER = 2, 4
 """ConfigResource.Type in a ConfigRecord."""
 
 
-class Said(NamedTuple):
+class RecordContent(NamedTuple):
     """What a record says: its name, whom it is about, and the fields that it sets, as text. The
     name of a setting stands behind its topic and a colon.
     """
@@ -69,7 +69,7 @@ class Said(NamedTuple):
 class Target(NamedTuple):
     """A record of the log that a play has to bring about."""
 
-    said: Said
+    content: RecordContent
     event: LogEvent
     after: PartitionState | None
     """The partition, if the record is about it and leaves it."""
@@ -77,13 +77,13 @@ class Target(NamedTuple):
     @property
     def is_silent(self) -> bool:
         """Whether the engine does it without a record: a feature's level."""
-        return self.said.record == "FeatureLevelRecord"
+        return self.content.record == "FeatureLevelRecord"
 
     @property
     def is_directories(self) -> bool:
         """Whether a change of the partition sets directories only, of which the engine has none."""
-        changes = self.said.record == "PartitionChangeRecord"
-        return changes and not self.said.fields and "directories" in self.event.record.fields
+        changes = self.content.record == "PartitionChangeRecord"
+        return changes and not self.content.fields and "directories" in self.event.record.fields
 
 
 def targets_of(events: Sequence[LogEvent], key: PartitionKey) -> tuple[Target, ...]:
@@ -96,7 +96,7 @@ def targets_of(events: Sequence[LogEvent], key: PartitionKey) -> tuple[Target, .
     targets: dict[int, Target] = {}
     for event in events:
         is_other = event.partition is not None and event.partition.key != key
-        said = said_by(event)
+        said = content_of(event)
         if said is None or said.broker not in brokers or said.topic not in topics:
             continue
         # A setting of several partitions is an event of each.
@@ -106,29 +106,31 @@ def targets_of(events: Sequence[LogEvent], key: PartitionKey) -> tuple[Target, .
     return tuple(targets.values())
 
 
-def said_by(event: LogEvent) -> Said | None:
+def content_of(event: LogEvent) -> RecordContent | None:
     """What a record of the log says; None where the engine has no word for it."""
     record, state = event.record, event.partition
     name = "".join(word.capitalize() for word in record.type.split("_"))
     fields = record.fields
     if name == "PartitionChangeRecord" and state is not None:
-        return Said(name, state.name, frozenset(_partition_fields(record)))
+        return RecordContent(name, state.name, frozenset(_partition_fields(record)))
     if name in _BROKERS:
         id = fields.get("brokerId", fields.get("id"))
         # A registration is another record, with all its fields; what it begins with is the same.
         pairs = () if name == "RegisterBrokerRecord" else _OF_BROKER.items()
         kept = ((ours, str(fields[field])) for field, ours in pairs if fields.get(field))
-        return Said(name, str(id), frozenset(kept))
+        return RecordContent(name, str(id), frozenset(kept))
     if name == "FeatureLevelRecord" and fields.get("name") in FEATURES:
-        return Said(name, fields["name"], frozenset({("level", str(fields.get("featureLevel")))}))
+        return RecordContent(
+            name, fields["name"], frozenset({("level", str(fields.get("featureLevel")))})
+        )
     if name == "ConfigRecord" and fields.get("name") in SETTINGS:
         topic, of = fields.get("resourceName", ""), fields.get("resourceType")
         if of == _TOPIC or (of == _BROKER and not topic):
             value = frozenset({("value", str(fields.get("value")))})
-            return Said(name, f"{topic}:{fields['name']}", value)
+            return RecordContent(name, f"{topic}:{fields['name']}", value)
     if name == "ClearElrRecord":
-        return Said(name, f"{fields.get('topicName', '')}:")
-    return Said(name, f"{state.topic}:") if name == "RemoveTopicRecord" and state else None
+        return RecordContent(name, f"{fields.get('topicName', '')}:")
+    return RecordContent(name, f"{state.topic}:") if name == "RemoveTopicRecord" and state else None
 
 
 def _partition_fields(record: LogRecord) -> Iterator[tuple[str, str]]:
@@ -140,7 +142,7 @@ def _partition_fields(record: LogRecord) -> Iterator[tuple[str, str]]:
             yield ours, f"[{','.join(map(str, value))}]" if is_list else str(value)
 
 
-def written_by_engine(events: Iterable[Event], of: PartitionState) -> Iterator[Said]:
+def written_by_engine(events: Iterable[Event], of: PartitionState) -> Iterator[RecordContent]:
     """What the engine's records say, of one partition, its topic and all brokers."""
     for event in events:
         if isinstance(event, RecordWritten):
@@ -150,15 +152,15 @@ def written_by_engine(events: Iterable[Event], of: PartitionState) -> Iterator[S
                 yield said
 
 
-def _engine_said(written: RecordWritten) -> Said:
+def _engine_said(written: RecordWritten) -> RecordContent:
     """Read off the text of the record, which has all that it sets."""
     words = dict(word.partition("=")[::2] for word in written.text.split()[1:])
     name = written.record
     if name == "PartitionChangeRecord":
-        return Said(name, words.pop("partition"), frozenset(words.items()))
+        return RecordContent(name, words.pop("partition"), frozenset(words.items()))
     if name in _BROKERS:
         kept = {k: v for k, v in words.items() if k in _OF_BROKER.values() and v != "0"}
         kept = {} if name == "RegisterBrokerRecord" else kept
-        return Said(name, words["broker"], frozenset(kept.items()))
+        return RecordContent(name, words["broker"], frozenset(kept.items()))
     value = frozenset({("value", words["value"])}) if "value" in words else frozenset()
-    return Said(name, f"{words.get('topic', '')}:{words.get('name', '')}", value)
+    return RecordContent(name, f"{words.get('topic', '')}:{words.get('name', '')}", value)

@@ -62,7 +62,7 @@ def _broker(
     life = cluster.lives.get(broker)
     if life is None or life.ended is not None:
         return f"epoch={free} fenced=yes down=yes"
-    following = next((t.said.record for t in targets if t.said.broker == broker), "")
+    following = next((t.content.record for t in targets if t.content.broker == broker), "")
     is_other = life.release in RELEASES and life.release != release
     return _said(
         f"epoch={life.epoch}",
@@ -103,7 +103,7 @@ def _stop_in_two_steps(state: PartitionState, targets: Sequence[Target]) -> list
     """
     found: list[int] = []
     for target in targets:
-        begins, id = target.said.field("in_controlled_shutdown") == "1", target.said.broker
+        begins, id = target.content.field("in_controlled_shutdown") == "1", target.content.broker
         if begins and id is not None and id not in (state.leader, *found):
             found.append(id)
         state = target.after or state

@@ -13,7 +13,7 @@ from ...engine.truth import registration_of
 from ...protocol.ids import NO_LEADER, BrokerId
 from ..records import UNKNOWN
 from ..states import PartitionState
-from .compared_records import FEATURES, SETTINGS, Said, Target
+from .compared_records import FEATURES, SETTINGS, RecordContent, Target
 from .header_of_history import RECORDS, metadata_version_of
 
 Lines = tuple[str, ...]
@@ -38,7 +38,7 @@ class Situation(NamedTuple):
 
 def tries(now: Situation) -> Iterator[Lines]:
     """The lines to try for the first of `todo`."""
-    said, after = now.todo[0].said, now.todo[0].after
+    said, after = now.todo[0].content, now.todo[0].after
     about, _, setting = said.about.partition(":")
     silent = next((t for t in now.todo[:3] if t.is_silent), None)
     if silent is not None:
@@ -56,8 +56,8 @@ def tries(now: Situation) -> Iterator[Lines]:
 
 
 def _upgraded(target: Target) -> Lines:
-    level = target.said.field("level") or "0"
-    word = FEATURES[target.said.about]
+    level = target.content.field("level") or "0"
+    word = FEATURES[target.content.about]
     version = metadata_version_of(target.event.cluster) if word == "metadata" else level
     return (f"upgrade {word}={version}",)
 
@@ -67,13 +67,13 @@ def _upgraded(target: Target) -> Lines:
 
 def _of_brokers(now: Situation) -> Iterator[Lines]:
     """What the next broker of the log does; changes of the partition before it may be its doing."""
-    changes = list(takewhile(lambda t: t.said.broker is None, now.todo[:_GROUP]))
+    changes = list(takewhile(lambda t: t.content.broker is None, now.todo[:_GROUP]))
     cause = now.todo[len(changes) : len(changes) + 1]
     if not cause or not all(_may_belong(t, cause[0]) for t in changes):
         return
-    said = cause[0].said
+    said = cause[0].content
     id = said.broker if said.broker is not None else NO_LEADER
-    later = [t for t in now.todo[len(changes) + 1 :] if t.said.broker == id]
+    later = [t for t in now.todo[len(changes) + 1 :] if t.content.broker == id]
     if said.record == "RegisterBrokerRecord":
         yield from _registers(now, id, cause[0])
     elif said.record == "UnregisterBrokerRecord":
@@ -114,7 +114,7 @@ def _is_fenced(now: Situation, id: int, later: Sequence[Target]) -> Iterator[Lin
         others = tuple(f"heartbeat {b.id}" for b in now.cluster.brokers if b.process and b.id != id)
         yield (f"heartbeat {id}",)
         yield (*others, f"heartbeat {id}")
-    following = later[0].said if later else None
+    following = later[0].content if later else None
     if following is not None and _is_unfenced(following):
         # It comes back as the same process: it lived, and was not heard.
         yield (f"expire {id}",)
@@ -125,11 +125,11 @@ def _is_fenced(now: Situation, id: int, later: Sequence[Target]) -> Iterator[Lin
     yield (f"shut-down {id}",)
 
 
-def _is_fence(said: Said) -> bool:
+def _is_fence(said: RecordContent) -> bool:
     return said.record == "FenceBrokerRecord" or said.field("fenced") == "1"
 
 
-def _is_unfenced(said: Said) -> bool:
+def _is_unfenced(said: RecordContent) -> bool:
     return said.record == "UnfenceBrokerRecord" or said.field("fenced") == "-1"
 
 
@@ -139,7 +139,7 @@ def _stopped_in_order(now: Situation, id: int) -> bool:
     """
     state = now.state
     for target in now.todo:
-        if target.said == Said("RegisterBrokerRecord", str(id)):
+        if target.content == RecordContent("RegisterBrokerRecord", str(id)):
             return target.event.cluster.has_elr and id in (*state.isr, *state.elr)
         state = target.after or state
     return False

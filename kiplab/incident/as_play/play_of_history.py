@@ -16,7 +16,7 @@ from ...plays.runner import extended, open_stage
 from ...plays.stage import Stage
 from ..records import UNKNOWN
 from ..states import LogEvent, PartitionKey, PartitionState
-from .compared_records import Said, Target, targets_of, written_by_engine
+from .compared_records import RecordContent, Target, targets_of, written_by_engine
 from .header_of_history import RECORDS, header_of
 from .lines_for_records import SHORT_MS, Lines, Situation, traffic, tries
 
@@ -106,7 +106,7 @@ class _Written(msgspec.Struct, frozen=True):
         last = self.targets[self.done - 1].event if self.done else self.first
         return last.cluster.controller_epoch
 
-    def run(self, stage: Stage, lines: Lines) -> tuple[tuple[Said, ...], Stage | None]:
+    def run(self, stage: Stage, lines: Lines) -> tuple[tuple[RecordContent, ...], Stage | None]:
         """What the engine writes, and the run after it; None where a line cannot be done."""
         at = stage.history.at
         try:
@@ -153,17 +153,17 @@ def _next(written: _Written) -> _Written:
         if after is not None and not best.line:
             best = NotWritten(-1, "", "; ".join(lines), tuple(map(str, said)))
     offset = target.event.record.offset
-    return replace(written, failed=replace(best, offset=offset, record=str(target.said)))
+    return replace(written, failed=replace(best, offset=offset, record=str(target.content)))
 
 
-def _fitting(said: Sequence[Said], todo: Sequence[Target], lines: Lines) -> int:
+def _fitting(said: Sequence[RecordContent], todo: Sequence[Target], lines: Lines) -> int:
     """How many targets are written by lines that wrote `said`; 0 if they are not the next ones.
 
     Of a feature's level the engine writes no record: it counts with what stands around it.
     """
     changes = any(line.startswith("upgrade ") for line in lines)
     silent = [n for n, t in enumerate(todo[: len(said) + 1]) if t.is_silent][:changes]
-    expected = [t.said for n, t in enumerate(todo[: len(said) + len(silent)]) if n not in silent]
+    expected = [t.content for n, t in enumerate(todo[: len(said) + len(silent)]) if n not in silent]
     return len(said) + len(silent) if list(said) == expected else 0
 
 
@@ -214,7 +214,7 @@ def _raced(written: _Written) -> _Written | None:
     begun = written.groups[back]
     said, stage = written.run(begun.before, (*hold, *kept))
     more, after = written.run(stage, release) if stage is not None else ((), None)
-    todo = [t.said for t in written.targets[begun.done : written.done + 1] if not t.is_silent]
+    todo = [t.content for t in written.targets[begun.done : written.done + 1] if not t.is_silent]
     if stage is None or after is None or [*said, *more] != todo:
         return None
     asked = _Group(begun.before, begun.done, hold, "assumed: asked for here, answered later")
@@ -231,7 +231,7 @@ def _quick_join(written: _Written) -> tuple[int, int, int] | None:
     if len(joins) != 1 or after is None or after.leader != written.state.leader:
         return None
     done = written.targets[: written.done]
-    unfenced = next((t for t in reversed(done) if t.said.broker == joins[0]), None)
+    unfenced = next((t for t in reversed(done) if t.content.broker == joins[0]), None)
     times = event.record.time, UNKNOWN if unfenced is None else unfenced.event.record.time
     if UNKNOWN in times or times[0] - times[1] > SHORT_MS:
         return None
