@@ -34,12 +34,6 @@ def span(ms: int) -> str:
     return f"{minutes} min {seconds} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def and_words(ids: Iterable[int]) -> str:
-    """``"1, 2 and 3"``."""
-    *most, last = map(str, ids)
-    return f"{', '.join(most)} and {last}" if most else last
-
-
 def process(cluster: ClusterState, broker: int, epoch: int) -> BrokerLife | None:
     """The incarnation that was registered under `epoch`, where the log has it."""
     present = cluster.lives.get(broker)
@@ -56,7 +50,7 @@ def first_release(*guards: str) -> str:
     """The first release of KRaft that has them all; empty where none has."""
     having = (set(GUARDS[guard].releases) for guard in guards)
     common = set.intersection(set(of_mode(Mode.KRAFT)), *having)
-    return min(common, key=numbers, default="")
+    return min(common, key=_numbers, default="")
 
 
 def prevented_by(*guards: str) -> dict[str, Any]:
@@ -66,9 +60,9 @@ def prevented_by(*guards: str) -> dict[str, Any]:
 
 def is_before(release: str, other: str) -> bool:
     """Whether a release that is known is older than `other`."""
-    return bool(release) and numbers(release) < numbers(other)
+    return bool(release) and _numbers(release) < _numbers(other)
 
 
-def numbers(release: str) -> tuple[int, ...]:
+def _numbers(release: str) -> tuple[int, ...]:
     """For the order of releases: 3.9 is before 3.10."""
     return tuple(map(int, release.split(".")))

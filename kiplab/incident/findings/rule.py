@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -10,9 +10,6 @@ from ..records import UNKNOWN, Moment
 from ..states import NO_LEADER, ClusterState, LogEvent, PartitionState
 from .finding import Finding, FindingKind
 from .finding_words import duration_ms, lasted
-
-RuleSubject = Literal["partition", "broker", "log"]
-"""The events that a rule is asked about: those of a partition, those of a broker, or all."""
 
 
 class Thresholds(msgspec.Struct, frozen=True):
@@ -66,7 +63,6 @@ class Rule(msgspec.Struct, frozen=True):
     kind: FindingKind
     looks_for: str
     judge: Judge
-    subject: RuleSubject
     at_end: JudgeOfEnd | None
 
     def __call__(self, event: LogEvent, thresholds: Thresholds = USUAL) -> Iterator[Finding]:
@@ -97,14 +93,12 @@ class Rule(msgspec.Struct, frozen=True):
         )
 
 
-def rule(
-    id: str, kind: FindingKind, subject: RuleSubject, at_end: JudgeOfEnd | None = None
-) -> Callable[[Judge], Rule]:
+def rule(id: str, kind: FindingKind, at_end: JudgeOfEnd | None = None) -> Callable[[Judge], Rule]:
     """Makes a rule of a function: it is called after it, and looks for what its docstring says."""
 
     def made(judge: Judge) -> Rule:
-        looks_for = " ".join((judge.__doc__ or "").split())
-        return Rule(judge.__name__.replace("_", "-"), id, kind, looks_for, judge, subject, at_end)
+        name, looks_for = judge.__name__.replace("_", "-"), " ".join((judge.__doc__ or "").split())
+        return Rule(name, id, kind, looks_for, judge, at_end)
 
     return made
 
@@ -120,20 +114,16 @@ def change_rule(
             if event.before is not None and event.after is not None:
                 yield from judge(Change(event, event.before, event.after, thresholds))
 
-        return rule(id, kind, "partition", at_end)(of_event)
+        return rule(id, kind, at_end)(of_event)
 
     return made
 
 
 def lasting_rule(
-    id: str,
-    kind: FindingKind,
-    since: str,
-    longer_ms: Callable[[Thresholds], int],
-    if_open_ms: Callable[[Thresholds], int] | None = None,
+    id: str, kind: FindingKind, since: str, longer_ms: Callable[[Thresholds, bool], int]
 ) -> Callable[[Callable[[PartitionState, ClusterState], str]], Rule]:
     """The same for words about a state of a partition that lasts from the moment `since` on for
-    more than `longer_ms`, or, at the end of the log, for more than `if_open_ms`.
+    more than `longer_ms`, which is told whether the log ends before the state does.
     """
 
     def made(words: Callable[[PartitionState, ClusterState], str]) -> Rule:
@@ -141,18 +131,17 @@ def lasting_rule(
         def of_event(event: LogEvent, thresholds: Thresholds) -> Iterator[Finding]:
             was, until = event.before, event.record.moment
             began = ended(event, since)
-            if was and began and (duration_ms(began, until) or 0) > longer_ms(thresholds):
+            if was and began and (duration_ms(began, until) or 0) > longer_ms(thresholds, False):
                 when = f"from {began.offset} to {until.offset}, {lasted(began, until)}"
                 yield made_rule.finding(event, words(was, event.cluster).format(when), began)
 
         def of_end(end: EndOfLog) -> Iterator[Finding]:
-            least_ms = (if_open_ms or longer_ms)(end.thresholds)
-            for state, began in open_since(end, since, least_ms):
+            for state, began in open_since(end, since, longer_ms(end.thresholds, True)):
                 when = f"since {began.offset}, {lasted(began, end.last)}, and so at the end"
                 said = words(state, end.cluster).format(when)
                 yield made_rule.open_finding(began, said, partitions=(state.name,))
 
-        made_rule = rule(id, kind, "partition", of_end)(of_event)
+        made_rule = rule(id, kind, of_end)(of_event)
         return made_rule
 
     return made
