@@ -11,14 +11,8 @@ from .states import NO_LEADER, BrokerLife, LogEvent, PartitionState
 
 METADATA_VERSION = "metadata.version"
 _VERSIONS = {level: name for name, level in METADATA_LEVEL.items()}
-_LISTS = {
-    "ISR": "isr",
-    "ELR": "elr",
-    "last known leader": "last_known",
-    "replicas": "replicas",
-    "adding": "adding",
-    "removing": "removing",
-}
+_LISTS = {"ISR": "isr", "ELR": "elr", "last known leader": "last_known"}
+_LISTS |= {name: name for name in ("replicas", "adding", "removing")}
 
 
 class ChangeLine(NamedTuple):
