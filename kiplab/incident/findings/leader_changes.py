@@ -46,7 +46,7 @@ def is_held_clean(change: Change) -> bool:
     return change.event.cluster.has_elr and change.elected in change.before.elr
 
 
-@change_rule("F1", "occasion")
+@change_rule("F1", "occasion", "election")
 def other_life(change: Change) -> Iterator[Finding]:
     """A clean election of a broker that had been in sync as an earlier incarnation."""
     if not is_other_process(change):
@@ -101,9 +101,9 @@ def _back_in_sync(change: Change, back: list[int]) -> Finding:
 def _whose_doing(change: Change) -> str:
     """By hand, by configuration, or that the log cannot tell."""
     cluster, first = change.event.cluster, first_release("kafka-12670.unclean-by-config")
-    # Controllers register from 3.7 on. Before that the release of the brokers stands for theirs.
+    # Controllers register from 3.7 on. Before that the newest of the brokers stands for theirs.
     known = [life.release for life in cluster.lives.values() if life.release]
-    release = cluster.controller_release or min(known, default="")
+    release = cluster.controller_release or max(known, default="")
     if is_before(release, first):
         return f"By hand: a controller does it by itself from {first} on, and this is {release}."
     own = cluster.topic_settings.get(change.before.topic, {}).get(UNCLEAN)

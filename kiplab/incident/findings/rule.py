@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from ..records import UNKNOWN, Moment
 from ..states import NO_LEADER, ClusterState, LogEvent, PartitionState
@@ -32,26 +33,43 @@ class EndOfLog(msgspec.Struct, frozen=True):
     thresholds: Thresholds = USUAL
 
 
+ChangeKind = Literal["election", "join", "other"]
+"""A leader is elected; somebody joins the ISR of a leader that stays, which has asked for it."""
+
+
 class Change(NamedTuple):
-    """A record about a partition that is there before and after it."""
+    """A record about a partition that is there before and after it. `elected` is NO_LEADER where
+    nobody became leader, and `joins` is empty but for a join.
+    """
 
     event: LogEvent
     before: PartitionState
     after: PartitionState
     thresholds: Thresholds
+    kind: ChangeKind
+    elected: int = NO_LEADER
+    joins: tuple[int, ...] = ()
 
     @property
     def offset(self) -> int:
         """Of the record."""
         return self.event.record.offset
 
-    @property
-    def elected(self) -> int:
-        """The broker that became leader; NO_LEADER where none did or the leader stays."""
-        return NO_LEADER if self.after.leader == self.before.leader else self.after.leader
+
+def change_of(event: LogEvent, thresholds: Thresholds) -> Change | None:
+    """The change of a partition that an event is, if it is one."""
+    before, after = event.before, event.after
+    if before is None or after is None:
+        return None
+    if after.leader not in (before.leader, NO_LEADER):
+        return Change(event, before, after, thresholds, "election", after.leader)
+    stays = after.leader == before.leader != NO_LEADER and after.isr != before.isr
+    joins = tuple(b for b in after.isr if b not in before.isr) if stays else ()
+    return Change(event, before, after, thresholds, "join" if joins else "other", joins=joins)
 
 
 Judge = Callable[[LogEvent, Thresholds], Iterator[Finding]]
+JudgeOfChange = Callable[[Change], Iterator[Finding]]
 JudgeOfEnd = Callable[[EndOfLog], Iterator[Finding]]
 
 
@@ -64,6 +82,10 @@ class Rule(msgspec.Struct, frozen=True):
     looks_for: str
     judge: Judge
     at_end: JudgeOfEnd | None
+    of_change: JudgeOfChange | None = None
+    """What `judge` asks, where the rule is about changes of partitions alone."""
+    of: ChangeKind | None = None
+    """The changes that it is about; None for all."""
 
     def __call__(self, event: LogEvent, thresholds: Thresholds = USUAL) -> Iterator[Finding]:
         """What it finds in one event."""
@@ -104,17 +126,17 @@ def rule(id: str, kind: FindingKind, at_end: JudgeOfEnd | None = None) -> Callab
 
 
 def change_rule(
-    id: str, kind: FindingKind, at_end: JudgeOfEnd | None = None
-) -> Callable[[Callable[[Change], Iterator[Finding]]], Rule]:
+    id: str, kind: FindingKind, of: ChangeKind | None = None, at_end: JudgeOfEnd | None = None
+) -> Callable[[JudgeOfChange], Rule]:
     """The same for a function of a change of a partition."""
 
-    def made(judge: Callable[[Change], Iterator[Finding]]) -> Rule:
+    def made(judge: JudgeOfChange) -> Rule:
         @wraps(judge)
         def of_event(event: LogEvent, thresholds: Thresholds) -> Iterator[Finding]:
-            if event.before is not None and event.after is not None:
-                yield from judge(Change(event, event.before, event.after, thresholds))
+            change = change_of(event, thresholds)
+            return judge(change) if change and of in (None, change.kind) else iter(())
 
-        return rule(id, kind, at_end)(of_event)
+        return replace(rule(id, kind, at_end)(of_event), of_change=judge, of=of)
 
     return made
 
@@ -129,9 +151,11 @@ def lasting_rule(
     def made(words: Callable[[PartitionState, ClusterState], str]) -> Rule:
         @wraps(words)
         def of_event(event: LogEvent, thresholds: Thresholds) -> Iterator[Finding]:
-            was, until = event.before, event.record.moment
-            began = ended(event, since)
-            if was and began and (duration_ms(began, until) or 0) > longer_ms(thresholds, False):
+            was, began = event.before, ended(event, since)
+            if was is None or began is None:
+                return
+            until = event.record.moment
+            if (duration_ms(began, until) or 0) > longer_ms(thresholds, False):
                 when = f"from {began.offset} to {until.offset}, {lasted(began, until)}"
                 yield made_rule.finding(event, words(was, event.cluster).format(when), began)
 
@@ -150,7 +174,7 @@ def lasting_rule(
 def ended(event: LogEvent, since: str) -> Moment | None:
     """Where what `since` names had begun, if the record ends it."""
     began: Moment | None = getattr(event.before, since, None)
-    return None if event.after is not None and getattr(event.after, since) else began
+    return began if began and getattr(event.after, since, None) is None else None
 
 
 def open_since(
