@@ -47,7 +47,7 @@ def _still_gone(end: EndOfLog) -> Iterator[Finding]:
             yield alone_then_gone.open_finding(since, said, partitions=(state.name,), lives=lives)
 
 
-@change_rule("F2", "note", "election", _still_gone)
+@change_rule("F2", "note", _still_gone)
 def alone_then_gone(change: Change) -> Iterator[Finding]:
     """An ISR of one whose only member is then fenced or stops, so that nobody leads."""
     event, was, broker = change.event, change.before, change.elected

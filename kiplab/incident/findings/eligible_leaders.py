@@ -61,7 +61,7 @@ def elr_wiped_by_directories(change: Change) -> Iterator[Finding]:
         yield elr_wiped_by_directories.finding(change.event, said, lives=lives, release=KEEPS_ELR)
 
 
-@change_rule("F13", "occasion", "election")
+@change_rule("F13", "occasion")
 def last_leader(change: Change) -> Iterator[Finding]:
     """An unclean election of the last known leader: the ISR and the ELR are empty."""
     broker, before = change.elected, change.before

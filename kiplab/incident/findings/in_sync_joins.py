@@ -21,7 +21,7 @@ ONE_PROCESS = ("kafka-15221.stale-fetch", "kafka-15221.locked-state")
 """Without them a leader may still name the present epoch for what an earlier process fetched."""
 
 
-@change_rule("F4", "occasion", "join")
+@change_rule("F4", "occasion")
 def quick_join(change: Change) -> Iterator[Finding]:
     """A join of the ISR by a broker that restarted under the same leader epoch (KAFKA-14139)."""
     for broker in change.joins:
@@ -87,7 +87,7 @@ def _grade(change: Change) -> tuple[FindingKind, str, tuple[str, ...]]:
     return "occasion", f"{said}{late}.", guards
 
 
-@change_rule("F8", "sure", "join")
+@change_rule("F8", "sure")
 def not_alive_in_isr(change: Change) -> Iterator[Finding]:
     """A join of the ISR by a broker that is fenced, not registered or shutting down (KIP-841)."""
     lives = change.event.cluster.lives

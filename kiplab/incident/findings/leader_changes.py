@@ -46,7 +46,7 @@ def is_held_clean(change: Change) -> bool:
     return change.event.cluster.has_elr and change.elected in change.before.elr
 
 
-@change_rule("F1", "occasion", "election")
+@change_rule("F1", "occasion")
 def other_life(change: Change) -> Iterator[Finding]:
     """A clean election of a broker that had been in sync as an earlier incarnation."""
     if not is_other_process(change):

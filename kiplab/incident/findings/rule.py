@@ -1,11 +1,9 @@
 """A rule: a pure function of one event, with its name, its number and what it looks for."""
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import wraps
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
-from msgspec.structs import replace
 
 from ..records import UNKNOWN, Moment
 from ..states import NO_LEADER, ClusterState, LogEvent, PartitionState
@@ -33,20 +31,15 @@ class EndOfLog(msgspec.Struct, frozen=True):
     thresholds: Thresholds = USUAL
 
 
-ChangeKind = Literal["election", "join", "other"]
-"""A leader is elected; somebody joins the ISR of a leader that stays, which has asked for it."""
-
-
 class Change(NamedTuple):
     """A record about a partition that is there before and after it. `elected` is NO_LEADER where
-    nobody became leader, and `joins` is empty but for a join.
+    nobody became leader; `joins` enter the ISR of a leader that stays, and that has asked for it.
     """
 
     event: LogEvent
     before: PartitionState
     after: PartitionState
     thresholds: Thresholds
-    kind: ChangeKind
     elected: int = NO_LEADER
     joins: tuple[int, ...] = ()
 
@@ -61,11 +54,11 @@ def change_of(event: LogEvent, thresholds: Thresholds) -> Change | None:
     before, after = event.before, event.after
     if before is None or after is None:
         return None
-    if after.leader not in (before.leader, NO_LEADER):
-        return Change(event, before, after, thresholds, "election", after.leader)
-    stays = after.leader == before.leader != NO_LEADER and after.isr != before.isr
-    joins = tuple(b for b in after.isr if b not in before.isr) if stays else ()
-    return Change(event, before, after, thresholds, "join" if joins else "other", joins=joins)
+    if after.leader != before.leader or after.leader == NO_LEADER or after.isr == before.isr:
+        elected = NO_LEADER if after.leader == before.leader else after.leader
+        return Change(event, before, after, thresholds, elected)
+    joins = tuple(broker for broker in after.isr if broker not in before.isr)
+    return Change(event, before, after, thresholds, joins=joins)
 
 
 Judge = Callable[[LogEvent, Thresholds], Iterator[Finding]]
@@ -73,23 +66,26 @@ JudgeOfChange = Callable[[Change], Iterator[Finding]]
 JudgeOfEnd = Callable[[EndOfLog], Iterator[Finding]]
 
 
-class Rule(msgspec.Struct, frozen=True):
-    """`kind` is the usual one of its findings. `at_end` tells what is not over with the log."""
+class Rule(msgspec.Struct, frozen=True, kw_only=True):
+    """`kind` is the usual one of its findings. It judges events, or changes of partitions alone;
+    `at_end` tells what is not over with the log.
+    """
 
     name: str
     id: str
     kind: FindingKind
     looks_for: str
-    judge: Judge
-    at_end: JudgeOfEnd | None
+    of_event: Judge | None = None
     of_change: JudgeOfChange | None = None
-    """What `judge` asks, where the rule is about changes of partitions alone."""
-    of: ChangeKind | None = None
-    """The changes that it is about; None for all."""
+    at_end: JudgeOfEnd | None = None
 
     def __call__(self, event: LogEvent, thresholds: Thresholds = USUAL) -> Iterator[Finding]:
         """What it finds in one event."""
-        return self.judge(event, thresholds)
+        change = change_of(event, thresholds)
+        if self.of_event:
+            yield from self.of_event(event, thresholds)
+        if self.of_change and change:
+            yield from self.of_change(change)
 
     def finding(
         self, at: LogEvent, sentence: str, since: Moment | None = None, **more: Any
@@ -115,41 +111,32 @@ class Rule(msgspec.Struct, frozen=True):
         )
 
 
+def _made(function: Callable[..., Any], **fields: Any) -> Rule:
+    """A rule is called after its function, and looks for what the docstring of it says."""
+    looks_for = " ".join((function.__doc__ or "").split())
+    return Rule(name=function.__name__.replace("_", "-"), looks_for=looks_for, **fields)
+
+
 def rule(id: str, kind: FindingKind, at_end: JudgeOfEnd | None = None) -> Callable[[Judge], Rule]:
-    """Makes a rule of a function: it is called after it, and looks for what its docstring says."""
-
-    def made(judge: Judge) -> Rule:
-        name, looks_for = judge.__name__.replace("_", "-"), " ".join((judge.__doc__ or "").split())
-        return Rule(name, id, kind, looks_for, judge, at_end)
-
-    return made
+    """Makes a rule of a function of an event."""
+    return lambda judge: _made(judge, id=id, kind=kind, of_event=judge, at_end=at_end)
 
 
 def change_rule(
-    id: str, kind: FindingKind, of: ChangeKind | None = None, at_end: JudgeOfEnd | None = None
+    id: str, kind: FindingKind, at_end: JudgeOfEnd | None = None
 ) -> Callable[[JudgeOfChange], Rule]:
-    """The same for a function of a change of a partition."""
-
-    def made(judge: JudgeOfChange) -> Rule:
-        @wraps(judge)
-        def of_event(event: LogEvent, thresholds: Thresholds) -> Iterator[Finding]:
-            change = change_of(event, thresholds)
-            return judge(change) if change and of in (None, change.kind) else iter(())
-
-        return replace(rule(id, kind, at_end)(of_event), of_change=judge, of=of)
-
-    return made
+    """Makes one of a function of a change of a partition."""
+    return lambda judge: _made(judge, id=id, kind=kind, of_change=judge, at_end=at_end)
 
 
 def lasting_rule(
     id: str, kind: FindingKind, since: str, longer_ms: Callable[[Thresholds, bool], int]
 ) -> Callable[[Callable[[PartitionState, ClusterState], str]], Rule]:
-    """The same for words about a state of a partition that lasts from the moment `since` on for
-    more than `longer_ms`, which is told whether the log ends before the state does.
+    """Makes one of words about a state of a partition, which lasts from the moment `since` on for
+    more than `longer_ms`; that is asked with whether the log ends before the state does.
     """
 
     def made(words: Callable[[PartitionState, ClusterState], str]) -> Rule:
-        @wraps(words)
         def of_event(event: LogEvent, thresholds: Thresholds) -> Iterator[Finding]:
             was, began = event.before, ended(event, since)
             if was is None or began is None:
@@ -165,7 +152,7 @@ def lasting_rule(
                 said = words(state, end.cluster).format(when)
                 yield made_rule.open_finding(began, said, partitions=(state.name,))
 
-        made_rule = rule(id, kind, of_end)(of_event)
+        made_rule = _made(words, id=id, kind=kind, of_event=of_event, at_end=of_end)
         return made_rule
 
     return made

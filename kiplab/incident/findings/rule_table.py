@@ -1,7 +1,6 @@
 """Every rule, and what all of them find in an event or at the end of a log."""
 
 from collections.abc import Iterable, Iterator
-from typing import get_args
 
 import msgspec
 
@@ -9,7 +8,7 @@ from ..records import Moment
 from ..states import ClusterState, LogEvent, PartitionState
 from . import availability, broker_processes, eligible_leaders, in_sync_joins, leader_changes
 from .finding import Finding
-from .rule import USUAL, ChangeKind, EndOfLog, Rule, Thresholds, change_of
+from .rule import USUAL, EndOfLog, Rule, Thresholds, change_of
 
 _SUBJECTS = (leader_changes, in_sync_joins, availability, eligible_leaders, broker_processes)
 _FOUND = [v for subject in _SUBJECTS for v in vars(subject).values() if isinstance(v, Rule)]
@@ -17,21 +16,18 @@ RULES = {rule.name: rule for rule in sorted(_FOUND, key=lambda rule: int(rule.id
 """By name, in the order of their numbers."""
 
 
-_OF_CHANGES = {
-    kind: [rule.of_change for rule in RULES.values() if rule.of_change and rule.of in (None, kind)]
-    for kind in get_args(ChangeKind)
-}
-_OF_EVENTS = [rule.judge for rule in RULES.values() if not rule.of_change]
+_OF_CHANGES = [rule.of_change for rule in RULES.values() if rule.of_change]
+_OF_EVENTS = [rule.of_event for rule in RULES.values() if rule.of_event]
 
 
 def findings_of(event: LogEvent, thresholds: Thresholds = USUAL) -> Iterator[Finding]:
     """What the rules find in one event. Those of one rule and one `event` are told as one."""
     change = change_of(event, thresholds)
     if change is not None:  # Made once for all rules: a log has millions.
-        for of_change in _OF_CHANGES[change.kind]:
+        for of_change in _OF_CHANGES:
             yield from of_change(change)
-    for judge in _OF_EVENTS:
-        yield from judge(event, thresholds)
+    for of_event in _OF_EVENTS:
+        yield from of_event(event, thresholds)
 
 
 def findings_at_end(
