@@ -1,7 +1,8 @@
 """A rule: a pure function of one event, with its name, its number and what it looks for."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Literal, NamedTuple
+from functools import wraps
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -9,9 +10,6 @@ from ..records import UNKNOWN, Moment
 from ..states import NO_LEADER, ClusterState, LogEvent, PartitionState
 from .finding import Finding, FindingKind
 from .finding_words import duration_ms, lasted
-
-RuleSubject = Literal["partition", "broker", "log"]
-"""The events that a rule is asked about: those of a partition, those of a broker, or all."""
 
 
 class Thresholds(msgspec.Struct, frozen=True):
@@ -54,9 +52,7 @@ class Change(NamedTuple):
 
 
 Judge = Callable[[LogEvent, Thresholds], Iterator[Finding]]
-JudgeOfChange = Callable[[Change], Iterator[Finding]]
 JudgeOfEnd = Callable[[EndOfLog], Iterator[Finding]]
-StateWords = Callable[[PartitionState, ClusterState], str]
 
 
 class Rule(msgspec.Struct, frozen=True):
@@ -67,8 +63,7 @@ class Rule(msgspec.Struct, frozen=True):
     kind: FindingKind
     looks_for: str
     judge: Judge
-    subject: RuleSubject = "partition"
-    at_end: JudgeOfEnd | None = None
+    at_end: JudgeOfEnd | None
 
     def __call__(self, event: LogEvent, thresholds: Thresholds = USUAL) -> Iterator[Finding]:
         """What it finds in one event."""
@@ -98,55 +93,55 @@ class Rule(msgspec.Struct, frozen=True):
         )
 
 
-def rule(
-    id: str, kind: FindingKind, subject: RuleSubject = "log", at_end: JudgeOfEnd | None = None
-) -> Callable[[Judge], Rule]:
+def rule(id: str, kind: FindingKind, at_end: JudgeOfEnd | None = None) -> Callable[[Judge], Rule]:
     """Makes a rule of a function: it is called after it, and looks for what its docstring says."""
-    return lambda judge: Rule(*_named(judge, id, kind), judge, subject, at_end)
+
+    def made(judge: Judge) -> Rule:
+        name, looks_for = judge.__name__.replace("_", "-"), " ".join((judge.__doc__ or "").split())
+        return Rule(name, id, kind, looks_for, judge, at_end)
+
+    return made
 
 
 def change_rule(
     id: str, kind: FindingKind, at_end: JudgeOfEnd | None = None
-) -> Callable[[JudgeOfChange], Rule]:
+) -> Callable[[Callable[[Change], Iterator[Finding]]], Rule]:
     """The same for a function of a change of a partition."""
 
-    def made(judge: JudgeOfChange) -> Rule:
+    def made(judge: Callable[[Change], Iterator[Finding]]) -> Rule:
+        @wraps(judge)
         def of_event(event: LogEvent, thresholds: Thresholds) -> Iterator[Finding]:
             if event.before is not None and event.after is not None:
                 yield from judge(Change(event, event.before, event.after, thresholds))
 
-        return Rule(*_named(judge, id, kind), of_event, at_end=at_end)
+        return rule(id, kind, at_end)(of_event)
 
     return made
 
 
 def lasting_rule(
-    id: str,
-    kind: FindingKind,
-    since: str,
-    longer_ms: Callable[[Thresholds], int],
-    if_open_ms: Callable[[Thresholds], int] | None = None,
-) -> Callable[[StateWords], Rule]:
+    id: str, kind: FindingKind, since: str, longer_ms: Callable[[Thresholds, bool], int]
+) -> Callable[[Callable[[PartitionState, ClusterState], str]], Rule]:
     """The same for words about a state of a partition that lasts from the moment `since` on for
-    more than `longer_ms`, or, at the end of the log, for more than `if_open_ms`.
+    more than `longer_ms`, which is told whether the log ends before the state does.
     """
 
-    def made(words: StateWords) -> Rule:
+    def made(words: Callable[[PartitionState, ClusterState], str]) -> Rule:
+        @wraps(words)
         def of_event(event: LogEvent, thresholds: Thresholds) -> Iterator[Finding]:
             was, until = event.before, event.record.moment
             began = ended(event, since)
-            if was and began and (duration_ms(began, until) or 0) > longer_ms(thresholds):
+            if was and began and (duration_ms(began, until) or 0) > longer_ms(thresholds, False):
                 when = f"from {began.offset} to {until.offset}, {lasted(began, until)}"
                 yield made_rule.finding(event, words(was, event.cluster).format(when), began)
 
         def of_end(end: EndOfLog) -> Iterator[Finding]:
-            least_ms = (if_open_ms or longer_ms)(end.thresholds)
-            for state, began in open_since(end, since, least_ms):
+            for state, began in open_since(end, since, longer_ms(end.thresholds, True)):
                 when = f"since {began.offset}, {lasted(began, end.last)}, and so at the end"
                 said = words(state, end.cluster).format(when)
                 yield made_rule.open_finding(began, said, partitions=(state.name,))
 
-        made_rule = Rule(*_named(words, id, kind), of_event, at_end=of_end)
+        made_rule = rule(id, kind, of_end)(of_event)
         return made_rule
 
     return made
@@ -166,9 +161,3 @@ def open_since(
         began: Moment | None = getattr(state, since)
         if began and (longer_ms < 0 or (duration_ms(began, end.last) or 0) > longer_ms):
             yield state, began
-
-
-def _named(
-    judge: Callable[..., Any], id: str, kind: FindingKind
-) -> tuple[str, str, FindingKind, str]:
-    return judge.__name__.replace("_", "-"), id, kind, " ".join((judge.__doc__ or "").split())
