@@ -148,7 +148,7 @@ def read_metadata_log(
     return MetadataHistory(
         read=tuple(files_read),
         remarks=(*replay.remarks, *unknown),
-        findings=tuple(evidence(found.told(), lines, ties)),
+        findings=tuple(evidence(found.in_order(), lines, ties)),
         left_out=found.left_out,
         cluster=replay.cluster,
         partitions=replay.partitions,

@@ -21,28 +21,28 @@ ONE_PROCESS = ("kafka-15221.stale-fetch", "kafka-15221.locked-state")
 """Without them a leader may still name the present epoch for what an earlier process fetched."""
 
 
-def added(change: Change) -> list[BrokerLife]:
-    """Who joins the ISR under a leader that stays: the leader has asked for it (AlterPartition)."""
-    before, after, lives = change.before, change.after, change.event.cluster.lives
-    if not 0 <= after.leader == before.leader:
-        return []
-    return [lives[broker] for broker in after.isr if broker not in before.isr and broker in lives]
-
-
 @change_rule("F4", "occasion")
 def quick_join(change: Change) -> Iterator[Finding]:
     """A join of the ISR by a broker that restarted under the same leader epoch (KAFKA-14139)."""
-    for present in added(change):
-        earlier, (kind, grade, guards) = _process_under_leader(change, present), _grade(change)
-        if earlier is None or (kind == "note" and not change.thresholds.every):
+    for broker in change.joins:
+        present = change.event.cluster.lives.get(broker)
+        earlier = _process_under_leader(change, present) if present else None
+        if present is None or earlier is None:
             continue
+        kind, grade, guards = _grade(change)
+        if kind == "note" and not change.thresholds.every:
+            continue
+        unfenced = None if present.fenced else present.changed
+        waited = duration_ms(unfenced, change.event.record.moment) if unfenced else None
+        after = "" if waited is None else f", {span(waited)} after it was unfenced"
+        after += ", which is short" * (waited is not None and waited < SHORT_MS)
         yield quick_join.finding(
             change.event,
-            f"{present.broker} joined the ISR at {change.offset} as broker epoch {present.epoch}"
-            f"{_after_unfencing(change, present)}; its process before, epoch {earlier.epoch}, may "
-            f"have fetched under the same leader epoch. {grade}",
+            f"{broker} joined the ISR at {change.offset} as broker epoch {present.epoch}{after}; "
+            f"its process before, epoch {earlier.epoch}, may have fetched under the same leader "
+            f"epoch. {grade}",
             kind=kind,
-            lives=((earlier.broker, earlier.epoch), (present.broker, present.epoch)),
+            lives=((broker, earlier.epoch), (broker, present.epoch)),
             cannot_say="which of the two processes the leader had seen as caught up",
             event=present.registered.offset,
             **prevented_by(*guards),
@@ -60,14 +60,6 @@ def _process_under_leader(change: Change, present: BrokerLife) -> BrokerLife | N
         return None
     again = earlier[-1].incarnation == present.incarnation or earlier[-1].epoch == present.epoch
     return None if again else earlier[-1]
-
-
-def _after_unfencing(change: Change, present: BrokerLife) -> str:
-    unfenced = None if present.fenced else present.changed
-    waited = duration_ms(unfenced, change.event.record.moment) if unfenced else None
-    if waited is None:
-        return ""
-    return f", {span(waited)} after it was unfenced{', which is short' * (waited < SHORT_MS)}"
 
 
 def _grade(change: Change) -> tuple[FindingKind, str, tuple[str, ...]]:
@@ -94,14 +86,16 @@ def _grade(change: Change) -> tuple[FindingKind, str, tuple[str, ...]]:
 @change_rule("F8", "sure")
 def not_alive_in_isr(change: Change) -> Iterator[Finding]:
     """A join of the ISR by a broker that is fenced, not registered or shutting down (KIP-841)."""
-    for present in added(change):
+    lives = change.event.cluster.lives
+    for present in (lives[broker] for broker in change.joins if broker in lives):
         state = "fenced" if present.fenced else "shutting down"
         guard = f"841.{'registered' if present.ended else state.replace(' ', '-')}"
         state = "not registered" if present.ended else state
         if not present.may_lead:
             said = f"{present.broker} joined the ISR at {change.offset} while it was {state}."
-            lives = ((present.broker, present.epoch),)
-            yield not_alive_in_isr.finding(change.event, said, lives=lives, **prevented_by(guard))
+            process = (present.broker, present.epoch)
+            better = prevented_by(guard)
+            yield not_alive_in_isr.finding(change.event, said, lives=(process,), **better)
 
 
 @change_rule("F20", "note")
