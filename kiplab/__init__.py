@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .classroom.grading.grades import grade as grade
     from .classroom.together.class_work import class_work as class_work
     from .explore.search.explore_play import explore as explore
+    from .incident.metadata_history import read_metadata_log as read_metadata_log
     from .judge.partition.second_proposal import second_proposal as second_proposal
     from .judge.request_sizes import request_sizes as request_sizes
     from .judge.side_by_side.real_run import RealRun as RealRun

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .exercises.first_failing_rule import rulings_of as rulings_of
     from .exercises.late_messages import MESSAGES as MESSAGES
     from .exercises.late_messages import one_check_off as one_check_off
+    from .exercises.own_incident import INCIDENT_DUMP as INCIDENT_DUMP
     from .exercises.proofs import mystery as mystery
     from .exercises.race import EVENTS as EVENTS
     from .exercises.reading_rates import loss_of as loss_of

@@ -31,7 +31,7 @@ class Joined(NamedTuple):
     exact: bool = True
 
 
-class PartitionState(msgspec.Struct, frozen=True):
+class PartitionState(msgspec.Struct, frozen=True, gc=False):
     """A partition after a record. `topic` is the name, or the id where the name is not known.
 
     `joined` has an entry for each member of the ISR and of the ELR. The moments are None where it
@@ -69,7 +69,7 @@ class PartitionState(msgspec.Struct, frozen=True):
         return f"{self.topic}-{self.key.partition}"
 
 
-class BrokerLife(msgspec.Struct, frozen=True):
+class BrokerLife(msgspec.Struct, frozen=True, gc=False):
     """One process of a broker: from a RegisterBrokerRecord to the next one, or to its end.
 
     `release` is what the highest metadata version that it supports tells: ``"4.1"``, empty where
@@ -97,7 +97,7 @@ class BrokerLife(msgspec.Struct, frozen=True):
         return not self.fenced and self.shutting_down_since is None and self.ended is None
 
 
-class ClusterState(msgspec.Struct, frozen=True):
+class ClusterState(msgspec.Struct, frozen=True, gc=False):
     """What is true of the whole cluster: replaced where a record changes it.
 
     `lives` has the present life of each broker, also one that ended without a successor;
@@ -152,7 +152,7 @@ Handler = Literal[
 """Which request or timer of the controller wrote a record, as far as the order of records tells."""
 
 
-class LogEvent(msgspec.Struct, frozen=True):
+class LogEvent(msgspec.Struct, frozen=True, gc=False):
     """One record and what it changed.
 
     Of a record about a partition, `before` is None where the partition is new or was not known,

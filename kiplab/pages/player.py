@@ -66,7 +66,10 @@ def carried(
     if cursor is None or columns[0][0] == columns[-1][1]:
         return Carried(_pictures(drawings, range(0)), dark=dark)
     moments = range(columns[0][0], columns[-1][1] + 1)
-    labels = {moment.x: moment.label for moment in axis_rows(runs).moments}
+    rows = axis_rows(runs)
+    labels = {moment.x: moment.label for moment in rows.moments}
+    if rows.meta.numbers:
+        labels = {x: f"{rows.meta.numbers[x]} {label}" for x, label in labels.items()}
     return Carried(
         pictures=_pictures(drawings, moments),
         labels=tuple(labels.get(x, "") for x in moments),

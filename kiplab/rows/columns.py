@@ -24,6 +24,10 @@ STRIPS_OF_ELR = ("ELR", "last known leader")
 """The tracks below these, of partitions that have such a list; no span where it is empty."""
 CONTROLLER_EPOCH, FIRST_EPOCH = ("controller", "controller epoch"), "1"
 """Lane and track of the controller's epochs, and the one of the first controller."""
+UNKNOWN = "unknown"
+"""The track of what a metadata log does not tell; on the lane "world" it is all that there is."""
+FINDINGS = "findings"
+"""The lane of what rules found in a metadata log, which is a row below a partition's tracks."""
 ZOOKEEPER_LANE, QUEUE_FOR = "ZooKeeper", "queue for "
 """The lane of ZooKeeper; what the track of a queue begins with: the lane of its broker follows."""
 
@@ -64,6 +68,7 @@ class SpanRow(msgspec.Struct, frozen=True):
     | | role | leader, believes, in ISR, proposed, out |
     | | log | log end offset |
     | records | state | safe, at risk, lost, offline |
+    | any of these, world | unknown | why nothing is known |
 
     `text` says the same in words. `flags`: ``life N`` (uptime), ``lacks committed``, ``log empty``,
     ``recovering`` and ``unaware`` of that (role), ``in ELR`` (role out), ``no leader`` (leader
@@ -167,7 +172,7 @@ _ElectionMark = Literal["unclean", "from ELR"]
 _ControllerMark = Literal["unchanged", "compared", "elected", "stood down", "queue dropped"]
 _RunMark = Literal["broken", "not applicable", "happened"]
 _BrokerMark = Literal[_ProcessMark, _LogMark, _IsrMark, _ElectionMark]
-MarkKind = Literal[_BrokerMark, _ClientMark, _ControllerMark, _RunMark]
+MarkKind = Literal[_BrokerMark, _ClientMark, _ControllerMark, _RunMark, "finding"]
 """The kinds of marks."""
 
 
@@ -239,6 +244,8 @@ class Meta(msgspec.Struct, frozen=True):
     `name` is the play's, without a path; `end` is where the x axis ends.
     `guards` are the ids of the guards that act on the controller, `switched` the overrides.
     `columns` is empty where x counts moments; in a view it says which of them stand at each x.
+    `numbers` are what the moments are called where that is not their number: offsets of a log.
+    Such rows have no `release` and no `verdict`, and their `sentence` says what they show.
     """
 
     name: str
@@ -254,6 +261,7 @@ class Meta(msgspec.Struct, frozen=True):
     partitions: tuple[str, ...]
     end: int
     columns: Columns = ()
+    numbers: tuple[str, ...] = ()
 
     @property
     def has_elr(self) -> bool:
@@ -266,6 +274,9 @@ class Meta(msgspec.Struct, frozen=True):
 
     def number(self, x: int) -> str:
         """The same in words: ``34``, ``34–45``, ``before 34``."""
+        if self.numbers:
+            moment = self.own(min(max(x, 0), self.end - 1))[0]
+            return self.numbers[min(moment, len(self.numbers) - 1)]
         if x < 0:
             return f"before {self.own(0)[0]}"
         if self.columns and x >= len(self.columns):
@@ -351,9 +362,12 @@ def strips_of(runs: Sequence[Rows], partition: str) -> tuple[str, ...]:
 
 
 def tells_epochs(rows: Rows) -> bool:
-    """Whether this run is not all the first controller's, or has a controller on a broker."""
+    """Whether this run is not all the first controller's, or has a controller on a broker; a
+    metadata log always tells them.
+    """
     spans = rows.tracks.get(CONTROLLER_EPOCH, ())
-    return has_zookeeper(rows) or any(span.value != FIRST_EPOCH for span in spans)
+    told = bool(rows.meta.numbers) or has_zookeeper(rows)
+    return told or any(span.value != FIRST_EPOCH for span in spans)
 
 
 def has_zookeeper(rows: Rows) -> bool:

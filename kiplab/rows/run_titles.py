@@ -103,8 +103,10 @@ def _clause_in_words(id: str) -> str:
 def own_title(rows: Rows) -> str:
     """``Kafka 3.5``, ``ELR on · Kafka 4.3``, and what was switched by hand: ``KIP-903 off · Kafka
     3.5``; ``KIP-704 as specified`` for all that a KIP wants and no release does, ``partition epoch
-    off`` for one of it.
+    off`` for one of it. A metadata log has its metadata versions instead.
     """
+    if not rows.meta.release:
+        return rows.meta.features
     switched, words = dict(rows.meta.switched), ["ELR on"] if rows.meta.has_elr else []
     mode = RELEASES[rows.meta.release].mode
     for subject in dict.fromkeys(id.split(".")[0] for id in switched):

@@ -54,8 +54,12 @@ def story(rows: columns.Rows) -> Iterator[Sentence]:
 
 
 def summary(rows: columns.Rows) -> str:
-    """One paragraph: what was played, what became of the messages that mattered, the verdict."""
+    """One paragraph: what was played, what became of the messages that mattered, the verdict.
+    Of a metadata log, what it shows.
+    """
     meta = rows.meta
+    if not meta.verdict:
+        return meta.sentence
     steps = columns.plural(len(rows.moments) - 1, "step")
     *others, last = map(str, meta.brokers)
     brokers = f"brokers {', '.join(others)} and {last}" if others else f"broker {last}"

@@ -235,7 +235,7 @@ def tracks(
     read_all = [(shot.x, dict(read(shot))) for shot in shots]
     for name, partition in names:
         readings = [(x, of_tracks.get((name, partition))) for x, of_tracks in read_all]
-        yield from _spans(readings, shots[-1].x + 1, lane, name, partition)
+        yield from spans_of(readings, shots[-1].x + 1, lane, name, partition)
 
 
 def track(
@@ -243,12 +243,13 @@ def track(
 ) -> Iterator[SpanRow]:
     """The spans of the track called `name` on a lane; none where nothing is read."""
     readings = ((shot.x, read(shot)) for shot in shots)
-    return _spans(readings, shots[-1].x + 1, lane, name, partition)
+    return spans_of(readings, shots[-1].x + 1, lane, name, partition)
 
 
-def _spans(
+def spans_of(
     readings: Iterable[tuple[int, Reading | None]], end: int, lane: str, name: str, partition: str
 ) -> Iterator[SpanRow]:
+    """The spans of a track of (x, what is read there), up to `end`."""
     for x0, x1, reading in stretches(readings, end):
         yield SpanRow(lane, name, x0, x1, reading.value, reading.text, partition, reading.flags)
 

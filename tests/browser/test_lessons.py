@@ -401,6 +401,12 @@ WALKS = (
         answered=(("costs", "is elected uncleanly"),),
         compared=(("trap-run", "10 committed records lost"),),
     ),
+    Walk(
+        "13-your-own-incident",
+        why=(("why", "Broker 3, as epoch 98."), ("findings", "joined the ISR at 100")),
+        presses=(("Last", "▼ loss"),),
+        answered=(("prevented-why", "The controller refuses the late request."),),
+    ),
 )
 LONG = pytest.mark.long(quick="tests/browser/test_lessons.py::test_run_all_stops_nowhere")
 

@@ -27,7 +27,7 @@ PLAYS = (
     *("timeline-first", "isr-stale-member", "timeline-first", "alter-partition-mended"),
     *("kafka-14139", "903-late-fetch", "unclean-election-short", "380-stale-stop-replica"),
     *("343-stale-leader", "isr-two-of-three-explored", "fleet-story", "hole-never-level"),
-    "elr-last-replica",
+    *("elr-last-replica", "play"),
 )
 STORIES = {name[:2]: play for name, play in zip(NAMES, PLAYS, strict=True)}
 """By lab, the play that its first key picture tells."""

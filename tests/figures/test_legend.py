@@ -12,6 +12,7 @@ from kiplab.rows.columns import Rows
 from tests.figures import zookeeper_plays
 from tests.figures.boxes import so_far
 from tests.figures.small_plays import ELR_ELECTED, EVERY_MARK, NOT_PROPOSED, STALE_JOIN, play
+from tests.incident.other_life import rows as incident
 from tests.kafka_14139 import rows_on
 
 IDS = [mark.id for mark in MARKS]
@@ -32,6 +33,7 @@ def test_every_entry_is_shown_by_some_play(lossy: Rows) -> None:
     shown = {mark.id for text in EVERY_MARK for mark in occurring((play(text),))}
     shown |= {mark.id for mark in occurring((rows_on("hole-never-level", "3.5"),))}
     shown |= {mark.id for mark in occurring((play(ELR_ELECTED, "4.3", elr=1),))}
+    shown |= {mark.id for mark in occurring((incident(),))}
     shown |= {mark.id for run in zookeeper_plays.runs() for mark in occurring((run,))}
     assert set(IDS) - shown - {mark.id for mark in occurring((lossy,), beside=True)} == set()
 
@@ -103,7 +105,7 @@ def test_marks_stand_in_groups_under_what_they_are_about(lossy: Rows) -> None:
     figure = timeline(lossy, width=600)
     (headings,) = [t for t in figure.data if t.name == "headings"]
     shown = [text.removeprefix("<b>").removesuffix("</b>") for text in headings.text]
-    assert shown == [group for group in GROUPS[:-1] if group != "ZooKeeper"]
+    assert shown == [g for g in GROUPS if g not in ("ZooKeeper", "logs", "metadata log")]
     assert said(figure) == [mark.words for mark in occurring((lossy,))]
 
 

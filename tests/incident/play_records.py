@@ -13,7 +13,7 @@ from kiplab.plays.stage import Stage
 from kiplab.protocol.facts import RecordWritten
 from kiplab.protocol.kraft import records
 from kiplab.protocol.kraft.controller_state import Controller
-from kiplab.protocol.kraft.replay import CLUSTER, MIN_INSYNC, replay
+from kiplab.protocol.kraft.replay import CLUSTER, MIN_INSYNC, UNCLEAN, replay
 from kiplab.protocol.registrations import PartitionRegistration, topic_of
 from kiplab.protocol.releases import METADATA_LEVEL, RELEASES
 
@@ -38,12 +38,23 @@ def log_of(stage: Stage) -> Iterator[Written]:
         yield Written(_record(at + shift, kind, fields))
     for before, step in zip(_clusters(stage), stage.history.steps, strict=False):
         controller = _controller(before)
+        for name, level in _levels(step.cluster) - _levels(before):
+            # The engine has features of a cluster, and no record of them.
+            at, shift = controller.next_offset + shift, shift + 1
+            fields = {"name": name, "featureLevel": level}
+            yield Written(_record(at, "FEATURE_LEVEL_RECORD", fields))
         for event in step.events:
             if isinstance(event, RecordWritten):
                 record = _parsed(event.text)
                 kind, fields = _kafkas(record, stage)
                 controller = replay(controller, record)
                 yield Written(_record(event.offset + shift, kind, fields), controller)
+
+
+def _levels(cluster: Cluster) -> set[tuple[str, int]]:
+    version = METADATA_LEVEL[cluster.features.metadata_version]
+    elr = "eligible.leader.replicas.version", int(cluster.features.has_elr)
+    return {("metadata.version", version), elr}
 
 
 def uuid(*parts: object) -> str:
@@ -88,6 +99,10 @@ def _beginning(stage: Stage, controller: Controller) -> Iterator[Fields]:
             p.min_insync_replicas for p in controller.partitions if topic_of(p.name) == topic
         )
         yield _configured(topic, MIN_INSYNC, str(minimum))
+    for topic in sorted(
+        {topic_of(p.name) for p in controller.partitions if p.unclean_leader_election}
+    ):
+        yield _configured(topic, UNCLEAN, "true")
     if controller.cluster_min_insync_replicas is not None:
         yield _configured(CLUSTER, MIN_INSYNC, str(controller.cluster_min_insync_replicas))
     for partition in controller.partitions:

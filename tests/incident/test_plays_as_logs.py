@@ -10,7 +10,7 @@ from kiplab.incident.replay.replaying import Replay
 from kiplab.plays.library import load, names
 from kiplab.plays.runner import run_play
 from kiplab.protocol.kraft.controller_state import Controller
-from kiplab.protocol.releases import RELEASES, Mode
+from kiplab.protocol.releases import Mode
 from tests.incident.play_records import log_of, uuid
 
 

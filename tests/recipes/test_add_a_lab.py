@@ -10,8 +10,8 @@ from tests.recipes.copies import Copied, copy
 pytestmark = pytest.mark.long(
     quick="tests/recipes/test_add_a_play.py::test_what_a_play_lacks_is_told"
 )
-MODEL, LAST = "09-could-it-still-go-wrong", "12-the-last-replica-again"
-NAME = "13-made-up"
+MODEL, LAST = "09-could-it-still-go-wrong", "13-your-own-incident"
+NAME = "14-made-up"
 TELLING = (
     "test_there_are_notes_on_every_lab_and_on_a_class_and_on_nothing_else",
     f"test_every_question_is_in_the_table_of_what_is_asked[{NAME}]",

@@ -10,6 +10,7 @@ from ...explore.search.question import question_about
 from ...explore.search_terms import PROVED
 from ...explore.shrink.shortening import goal_of
 from ...plays import grammar, library, runner, verdict
+from ...plays.play import Play
 from ...plays.stage import Stage
 from ...protocol.features import parse_features
 from ..exercise_table import ChangeOfPlay, exercise
@@ -90,12 +91,15 @@ CHANGES = exercise("hole/what-saves").changes
 
 
 @cache
-def changed(change: ChangeOfPlay) -> Stage:
-    """The run of a play in which one thing is otherwise, expectations left out."""
-    statements = (s for s in library.load(change.play).statements if s.verb != "expect")
+def changed(change: ChangeOfPlay, play: Play | None = None) -> Stage:
+    """The run of a play in which one thing is otherwise, expectations left out: of `play`, or of
+    the one of the library that the change names.
+    """
+    source = play or library.load(change.play)
+    statements = (s for s in source.statements if s.verb != "expect")
     lines = "".join(f"{' '.join(s.text.split())}\n" for s in statements if s.text)
     for there, instead in change.instead:
-        assert there in lines, f"{change.play} has no lines {there!r} any more"
+        assert there in lines, f"{source.name} has no lines {there!r} any more"
         lines = lines.replace(there, instead)
     features = parse_features(change.kafka) if change.kafka else None
     return runner.run_play(grammar.parse(lines, change.text), features)

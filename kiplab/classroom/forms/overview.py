@@ -39,7 +39,8 @@ class Stations(prediction.LivePanel):
     def __init__(self, lab: str) -> None:
         core = (entry for entry in EXERCISES if entry.lab == lab and not entry.optional)
         first, *between, ticket = core
-        makes = next(entry for entry in reversed(between) if entry.outcomes)
+        # A run of one's own is judged as a whole; a lab without one breaks what it was given, last.
+        makes = next((entry for entry in reversed(between) if entry.outcomes), between[-1])
         self._ids: dict[str, tuple[str, ...]] = {
             "Your prediction": (first.id,),
             RUN: (),

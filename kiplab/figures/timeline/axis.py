@@ -124,12 +124,17 @@ def draw_numbers(canvas: Canvas, meta: Meta, y: float, happened: Meta) -> None:
     Folded columns come first: without their numbers the others could not be counted on.
     """
     size = canvas.sizes.text
-    wide = width_of(meta.number(meta.end), size, bold=True) + 5
+    longest = max((*meta.numbers, meta.number(meta.end)), key=len)
+    wide = width_of(longest, size, bold=True) + 5
+
+    def counted(x: int) -> int:
+        return x if meta.numbers else int(meta.number(x))
+
     every = next((n for n in EVERY if canvas.unit * n >= wide), EVERY[-1])
     folded = [x for x, (a, b) in enumerate(meta.columns) if a < b]
-    singly = [x for x in range(canvas.end + 1) if x not in folded]
+    singly = [x for x in range(canvas.end + (not meta.numbers)) if x not in folded]
     taken: list[Box] = []
-    for x in [*folded, *(x for x in singly if int(meta.number(x)) % every == 0)]:
+    for x in [*folded, *(x for x in singly if counted(x) % every == 0)]:
         text = meta.number(x)
         box = canvas.box_of(x, y, text, size, "center", bold=True)
         roomy = Box(box.x0 - 4, box.y0, box.x1 + 4, box.y1)

@@ -69,6 +69,13 @@ def bracket(canvas: Canvas, x0: float, x1: float, y: float, color: str, **more: 
     canvas.path(canvas.through(ends), color, width=1.5, **more)
 
 
+def flag(canvas: Canvas, px: float, y: float, color: str) -> None:
+    """A flag whose pole is at `px`."""
+    cloth = [(px, y - SIGN - 1), (px + 9, y - 2.5), (px, y + 1)]
+    canvas.path(f"{canvas.through(cloth)}Z", color, fill=color)
+    canvas.path(canvas.through([(px, y - SIGN - 1), (px, y + SIGN + 2)]), color, width=1.6)
+
+
 def struck_cells(canvas: Canvas, px: float, y: float, color: str) -> None:
     """Cells of a log from `px` on, each crossed out: records that are gone."""
     half, parts = CELL / 2, ""

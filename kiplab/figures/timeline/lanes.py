@@ -74,13 +74,15 @@ def lanes(
     queues: Sequence[str] = (),
     thin: Collection[str] = (),
     tracks: Sequence[str] = columns.STRIPS,
+    records: bool = True,
 ) -> Lanes:
     """A panel whose title begins at `top`.
 
     `tick_rows` of words stand above the controller's line, and below it there are `talk` pixels
     for what messages have to say. `clients` are the heights of their lanes, by name. With
     `zookeeper` the words stand above its line; `queues` are the brokers that have a row, `thin` are
-    those of which there is nothing to say here. `tracks` are the names of the strips.
+    those of which there is nothing to say here. `tracks` are the names of the strips. Without
+    `records` there is no room for these.
     """
     y = top + sizes.title * (1.5 + 0.5 * sizes.air)
     strips = {}
@@ -111,7 +113,7 @@ def lanes(
         y += high
     y += 5 + (ABOVE_TICKS * sizes.air if asking else 0)
     title = top + sizes.title * 0.6
-    low = y + 18
+    low = y + 18 * records
     return Lanes(
         title, strips, rows, controller, tiles, asking, (y, low), low, line, rows_of_queues
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, get_args
 
 from ...rows.client_requests import clients_shown, requests_about
-from ...rows.columns import QUEUE_FOR, MessageRow, Rows, has_zookeeper
+from ...rows.columns import FINDINGS, QUEUE_FOR, MessageRow, Rows, has_zookeeper
 from ...rows.log_blocks import log_blocks
 from ...rows.message_paths import drawn_messages, marked_messages
 from ..drawing.canvas import Canvas
@@ -20,7 +20,14 @@ WATCH = "watcher-event"
 _DOWN = ("disk replaced", "tail lost", "crashed", "stopped", "down")
 _RECORDS_GONE = ("down: disk replaced", "down: tail lost")
 Group = Literal[
-    "replica", "broker", "ZooKeeper", "controller", "messages", "committed records", "logs"
+    "replica",
+    "broker",
+    "ZooKeeper",
+    "controller",
+    "messages",
+    "committed records",
+    "logs",
+    "metadata log",
 ]
 """What an entry is about, as the legend's headings name it."""
 GROUPS: tuple[Group, ...] = get_args(Group)
@@ -45,7 +52,8 @@ def _signs(rows: Rows, partition: str) -> Iterator[str]:
     if len({span.value for span in spans if span.track == "controller epoch"}) > 1:
         yield "new controller"
     for mark in rows.marks:
-        if mark.partition in ("", partition) and mark.lane.startswith(("broker", "controller")):
+        lane = mark.lane.startswith(("broker", "controller", FINDINGS))
+        if mark.partition in ("", partition) and lane:
             yield mark.kind
     yield from _signs_of_nodes(rows, [s.flags for s in spans if s.track == "uptime"])
     clients = clients_shown(rows, partition)
@@ -221,6 +229,11 @@ MARKS: tuple[Mark, ...] = (
         ("cell struck", "☒", "not in the leader's log", sample.cell(has=False)),
         ("cell read", "▯", "read by a consumer", sample.cell(is_read=True)),
         ("high watermark", "│", "high watermark of the leader", sample.upright(0.5, "text", 1.5)),
+    ),
+    *_group(
+        "metadata log",
+        ("finding", "▶", "finding, by its number", sample.flag),
+        ("unknown", "▨", "not known", sample.unknown),
     ),
 )
 """Every mark of the pictures, in reading order."""

@@ -131,6 +131,16 @@ def risk(swatch: Swatch) -> None:
     swatch.canvas.hatch(*swatch.band()[:4], swatch.color("risk_edge"), step=6)
 
 
+def not_known(swatch: Swatch) -> None:
+    """The hatch of what is not known."""
+    swatch.canvas.hatch(*swatch.band()[:4], swatch.color("line"), step=7)
+
+
+def flag(swatch: Swatch) -> None:
+    """Of a finding."""
+    icons.flag(swatch.canvas, swatch.left + SWATCH / 2 - 4, swatch.y, swatch.color("text"))
+
+
 def no_entry(swatch: Swatch) -> None:
     """⛔ at the beginning, on a plate."""
     canvas, y, wide = swatch.canvas, swatch.y, 2 * icons.SIGN + 2
@@ -174,6 +184,7 @@ def tails(swatch: Swatch) -> None:
 
 line = across(0, "line", width=1.5)
 tick = parts(line, upright(0.5, "text", 2))
+unknown = parts(ground("offline"), not_known)
 tile = parts(ground("tile"), upright(0, "tile_edge", 2))
 still_registered = parts(*(across(y, "tile_edge", dash="2px,3px") for y in (-5, 5)))
 fenced, gate = parts(fence, no_entry), parts(fence, unfenced)

@@ -8,7 +8,7 @@ alter-partition #1 from broker 1"``, ``"step 3"``. No two are called the same.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ...rows.columns import ZOOKEEPER_LANE, Rows
+from ...rows.columns import FINDINGS, ZOOKEEPER_LANE, Rows
 from ...rows.sentences import about
 from .arrows import end_piece, flights
 from .client_lanes import arrows_of
@@ -111,6 +111,7 @@ def _lane_marks(panel: Panel, place: IdsByPlace) -> Iterator[list[Any]]:
     """The columns of brokers and records in which something happened; ticks."""
     canvas, lanes = panel.canvas, panel.lanes
     heights = {**lanes.brokers, "records": lanes.records}
+    heights |= {name: ends for name, ends in lanes.strips.items() if name == FINDINGS}
     first = min((x for lane, x in place if lane == "records"), default=-1)
     for (lane, x), ids in place.items():
         px = canvas.px(x)

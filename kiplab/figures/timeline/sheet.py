@@ -19,7 +19,16 @@ from ...rows.view import views
 from ..drawing.canvas import Canvas, safe, wrapped_safe
 from ..drawing.text_width import width_of
 from ..drawing.theme import Sizes, sizes_of, theme_of
-from . import arrows, broker_lanes, client_lanes, controller_lane, hover_cards, lane_marks, strips
+from . import (
+    arrows,
+    broker_lanes,
+    client_lanes,
+    controller_lane,
+    from_logs,
+    hover_cards,
+    lane_marks,
+    strips,
+)
 from .lanes import Panel, lanes
 from .log_strip import draw_strip, room_aside
 from .places import event_marks
@@ -146,7 +155,8 @@ def draw_panel(
         zookeeper=any(map(has_zookeeper, runs)),
         queues=tuple(dict.fromkeys(lane for each in runs for lane in queues_in(each))),
         thin=_without_copies(runs, name),
-        tracks=strips_of(runs, name),
+        tracks=(*strips_of(runs, name), *from_logs.own_tracks(runs)),
+        records=any(run.tracks.get(("records", "state")) for run in runs),
     )
     words, _ = controller_lane.tick_words(canvas, rows, name)
     roomy = strips.with_room(planned, rows, name)
@@ -155,6 +165,7 @@ def draw_panel(
     arrows.reserve(panel)
     strips.draw_grid(panel)
     draw_folds(panel)
+    from_logs.draw_findings(panel)
     strips.draw_title(panel, title)
     strips.draw_strips(panel)
     controller_lane.draw_control(panel, with_epochs=tiled)
@@ -166,6 +177,7 @@ def draw_panel(
     arrows.draw_messages(panel)
     client_lanes.draw_clients(panel)
     lane_marks.draw_remarks(panel)
+    from_logs.draw_unknown(panel)
     hover_cards.draw_cards(panel)
     canvas.marks += event_marks(panel)
     if canvas.sizes.aside:

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from ...plays.verdict import VERDICT_SIGNS
-from ...rows.columns import STRIPS, STRIPS_OF_ELR, Rows, SpanRow
+from ...rows.columns import FINDINGS, STRIPS, STRIPS_OF_ELR, Rows, SpanRow
 from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.text_width import first_fit, shortened, width_of
 from ..drawing.theme import Theme
@@ -42,11 +42,13 @@ def verdict_color(canvas: Canvas, verdict: str) -> str:
 
 
 def draw_title(panel: Panel, title: str) -> None:
-    """The panel's name at the left, the verdict in words at the right."""
+    """The panel's name at the left, the verdict in words at the right, where there is one."""
     canvas, y, size = panel.canvas, panel.lanes.title, panel.canvas.sizes.title
     canvas.text(0, y, safe(title), size=size, bold=True)
     name = shortened(panel.partition, canvas.sizes.left - 16, canvas.sizes.text)
     canvas.margin(y, safe(name), canvas.theme.muted)
+    if not panel.rows.meta.verdict:
+        return
     color, words = verdict_color(canvas, panel.rows.meta.verdict), verdict_words(panel, title)
     at, layer = canvas.end, "verdict"
     canvas.text(at, y, words, color, size=size, anchor="right", bold=True, layer=layer)
@@ -78,6 +80,9 @@ def draw_strips(panel: Panel) -> None:
     """Leader epoch, partition epoch, ISR, and what there is of KIP-966: one stepped row each."""
     canvas, theme = panel.canvas, panel.canvas.theme
     for track, (y0, y1) in panel.lanes.strips.items():
+        if track == FINDINGS:
+            _name(canvas, track, (y0 + y1) / 2)
+            continue
         # Of a panel without the list, beside one that has it, the row is left empty.
         if track in STRIPS or panel.rows.meta.has_elr or any(panel.spans("partition", track)):
             _name(canvas, track, (y0 + y1) / 2)
@@ -122,6 +127,8 @@ def draw_records(panel: Panel) -> None:
     canvas, theme, (y0, y1) = panel.canvas, panel.canvas.theme, panel.lanes.records
     y, edges = (y0 + y1) / 2, {"lost": {"color": theme.lost_text, "width": 1}}
     edges["offline"] = {"color": theme.line, "width": 1, "dash": "dot"}
+    if y1 <= y0:
+        return
     canvas.keep(0, canvas.end, y0, y1)
     _name(canvas, "committed records", y)
     safe_colors = theme.safe, theme.safe_text

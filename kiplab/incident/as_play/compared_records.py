@@ -4,13 +4,14 @@ What a record says is compared, not where it stands: offsets, broker epochs and 
 engine are others. Equal records from equal states lead to equal epochs of a partition.
 """
 
-from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, get_args
 
 from ...engine.events import Event
 from ...protocol.facts import RecordWritten
+from ...protocol.kraft import records
 from ..records import LogRecord
-from ..states import LogEvent, PartitionKey
+from ..states import LogEvent, PartitionKey, PartitionState
 
 FEATURES = {"metadata.version": "metadata", "eligible.leader.replicas.version": "elr"}
 """Features that the engine has, by what the verb `upgrade` calls them."""
@@ -19,10 +20,9 @@ SETTINGS = {
     "unclean.leader.election.enable": "unclean-leader-election",
 }
 """Settings that the engine has, by what the verb `configure` calls them."""
+_OF_BROKER = {"fenced": "fenced", "inControlledShutdown": "in_controlled_shutdown"}
 _OF_PARTITION = {
-    "isr": "isr",
-    "leader": "leader",
-    "replicas": "replicas",
+    **{name: name for name in ("isr", "leader", "replicas")},
     "removingReplicas": "removing",
     "addingReplicas": "adding",
     "leaderRecoveryState": "recovery",
@@ -31,13 +31,18 @@ _OF_PARTITION = {
 }
 _UNCHANGED = {"leader": -2, "leaderRecoveryState": -1}
 """What Kafka writes for "no change" where that is not null."""
-_OF_BROKER = {"fenced": "fenced", "inControlledShutdown": "in_controlled_shutdown"}
+_BROKERS, _TOPICS = (
+    frozenset(record.__name__ for record in get_args(union))
+    for union in (records.RecordOfBroker, records.RecordOfTopic)
+)
 _TOPIC, _BROKER = 2, 4
-"""ConfigResource.Type of a ConfigRecord."""
+"""ConfigResource.Type in a ConfigRecord."""
 
 
 class Said(NamedTuple):
-    """What a record says: its name, whom it is about, and the fields that it sets, as text."""
+    """What a record says: its name, whom it is about, and the fields that it sets, as text. The
+    name of a setting stands behind its topic and a colon.
+    """
 
     record: str
     about: str
@@ -49,7 +54,12 @@ class Said(NamedTuple):
     @property
     def broker(self) -> int | None:
         """The broker that it is about, if it is about one."""
-        return int(self.about) if self.about.isdigit() and "Broker" in self.record else None
+        return int(self.about) if self.record in _BROKERS else None
+
+    @property
+    def topic(self) -> str | None:
+        """The topic that it is about, if it is about one; of a setting of the cluster it is ""."""
+        return self.about.partition(":")[0] if self.record in _TOPICS else None
 
     def field(self, name: str) -> str | None:
         """The text of one field; None where the record leaves it as it is."""
@@ -61,105 +71,83 @@ class Target(NamedTuple):
 
     said: Said
     event: LogEvent
+    after: PartitionState | None
+    """The partition, if the record is about it and leaves it."""
 
     @property
     def is_silent(self) -> bool:
         """Whether the engine does it without a record: a feature's level."""
         return self.said.record == "FeatureLevelRecord"
 
+    @property
+    def is_directories(self) -> bool:
+        """Whether a change of the partition sets directories only, of which the engine has none."""
+        changes = self.said.record == "PartitionChangeRecord"
+        return changes and not self.said.fields and "directories" in self.event.record.fields
 
-def targets_of(events: Iterable[LogEvent], key: PartitionKey) -> tuple[Target, ...]:
+
+def targets_of(events: Sequence[LogEvent], key: PartitionKey) -> tuple[Target, ...]:
     """The records about a partition, the brokers of its replicas, its settings and features, each
     once, in the order of the log; what the engine has no word for is left out.
     """
-    kept = tuple(events)
-    states = [e.partition for e in kept if e.partition and e.partition.key == key]
-    brokers = {str(b) for state in states for b in state.replicas}
-    topics = {"", *(state.topic for state in states)}
+    states = [e.partition for e in events if e.partition and e.partition.key == key]
+    brokers = {None, *(b for state in states for b in state.replicas)}
+    topics = {None, "", *(state.topic for state in states)}
     targets: dict[int, Target] = {}
-    for event in kept:
-        if event.partition is not None and event.partition.key != key:
-            continue
+    for event in events:
+        is_other = event.partition is not None and event.partition.key != key
         said = said_by(event)
-        if said.broker is not None and said.about not in brokers:
+        if said is None or said.broker not in brokers or said.topic not in topics:
             continue
-        if said.record in _OF_TOPICS and said.about.partition(":")[0] not in topics:
-            continue
-        if said.record in _ENGINE_HAS and said.about:
-            targets.setdefault(event.record.offset, Target(said, event))
+        # A setting of several partitions is an event of each.
+        if not is_other or (said.record in _TOPICS and event.record.offset not in targets):
+            after = None if is_other else event.after
+            targets[event.record.offset] = Target(said, event, after)
     return tuple(targets.values())
 
 
-def said_by(event: LogEvent) -> Said:
-    """What a record of the log says."""
-    record = event.record
+def said_by(event: LogEvent) -> Said | None:
+    """What a record of the log says; None where the engine has no word for it."""
+    record, state = event.record, event.partition
     name = "".join(word.capitalize() for word in record.type.split("_"))
     fields = record.fields
-    if name in ("PartitionChangeRecord", "PartitionRecord"):
-        about = event.partition.name if event.partition else ""
-        return Said(name, about, frozenset(_partition_fields(record)))
-    if "Broker" in name:
-        about = str(fields.get("brokerId", fields.get("id", -1)))
+    if name == "PartitionChangeRecord" and state is not None:
+        return Said(name, state.name, frozenset(_partition_fields(record)))
+    if name in _BROKERS:
+        id = fields.get("brokerId", fields.get("id"))
         # A registration is another record, with all its fields; what it begins with is the same.
-        pairs = () if name == "RegisterBrokerRecord" else _broker_fields(fields)
-        return Said(name, about, frozenset(pairs))
-    if name == "FeatureLevelRecord":
-        known = str(fields.get("name", "")) if fields.get("name") in FEATURES else ""
-        return Said(name, known, frozenset({("level", str(fields.get("featureLevel", 0)))}))
-    return _of_topic(name, event)
-
-
-def _of_topic(name: str, event: LogEvent) -> Said:
-    fields = event.record.fields
-    if name == "ConfigRecord":
-        setting, of = str(fields.get("name")), fields.get("resourceType")
-        is_cluster = of == _BROKER and not fields.get("resourceName")
-        known = setting in SETTINGS and (of == _TOPIC or is_cluster)
-        about = f"{fields.get('resourceName', '')}:{setting}" if known else ""
-        return Said(name, about, frozenset({("value", str(fields.get("value")))}))
+        pairs = () if name == "RegisterBrokerRecord" else _OF_BROKER.items()
+        kept = ((ours, str(fields[field])) for field, ours in pairs if fields.get(field))
+        return Said(name, str(id), frozenset(kept))
+    if name == "FeatureLevelRecord" and fields.get("name") in FEATURES:
+        return Said(name, fields["name"], frozenset({("level", str(fields.get("featureLevel")))}))
+    if name == "ConfigRecord" and fields.get("name") in SETTINGS:
+        topic, of = fields.get("resourceName", ""), fields.get("resourceType")
+        if of == _TOPIC or (of == _BROKER and not topic):
+            value = frozenset({("value", str(fields.get("value")))})
+            return Said(name, f"{topic}:{fields['name']}", value)
     if name == "ClearElrRecord":
         return Said(name, f"{fields.get('topicName', '')}:")
-    return Said(name, f"{event.partition.topic}:" if event.partition else "")
-
-
-_OF_TOPICS = ("ConfigRecord", "ClearElrRecord", "RemoveTopicRecord")
-_OF_BROKERS = (
-    "RegisterBrokerRecord",
-    "UnregisterBrokerRecord",
-    "FenceBrokerRecord",
-    "UnfenceBrokerRecord",
-    "BrokerRegistrationChangeRecord",
-)
-_ENGINE_HAS = ("PartitionChangeRecord", "FeatureLevelRecord", *_OF_BROKERS, *_OF_TOPICS)
+    return Said(name, f"{state.topic}:") if name == "RemoveTopicRecord" and state else None
 
 
 def _partition_fields(record: LogRecord) -> Iterator[tuple[str, str]]:
     for field, ours in _OF_PARTITION.items():
-        value = record.fields.get(field)
+        value: Any = record.fields.get(field)
         if value is not None and value != _UNCHANGED.get(field):
-            yield ours, _text(value)
+            value = sorted(value) if ours == "elr" else value
+            is_list = isinstance(value, list | tuple)
+            yield ours, f"[{','.join(map(str, value))}]" if is_list else str(value)
 
 
-def _broker_fields(fields: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    return ((ours, str(fields[field])) for field, ours in _OF_BROKER.items() if fields.get(field))
-
-
-def _text(value: Any) -> str:
-    return f"[{','.join(map(str, value))}]" if isinstance(value, list | tuple) else str(value)
-
-
-def written_by_engine(events: Iterable[Event], partition: str, topic: str) -> Iterator[Said]:
+def written_by_engine(events: Iterable[Event], of: PartitionState) -> Iterator[Said]:
     """What the engine's records say, of one partition, its topic and all brokers."""
     for event in events:
         if isinstance(event, RecordWritten):
             said = _engine_said(event)
-            of_partition = said.record == "PartitionChangeRecord"
-            of_topic = said.record in _OF_TOPICS
-            if of_partition and said.about != partition:
-                continue
-            if of_topic and said.about.partition(":")[0] not in ("", topic):
-                continue
-            yield said
+            is_other = said.record == "PartitionChangeRecord" and said.about != of.name
+            if not is_other and said.topic in (None, "", of.topic):
+                yield said
 
 
 def _engine_said(written: RecordWritten) -> Said:
@@ -168,10 +156,9 @@ def _engine_said(written: RecordWritten) -> Said:
     name = written.record
     if name == "PartitionChangeRecord":
         return Said(name, words.pop("partition"), frozenset(words.items()))
-    if name in _OF_BROKERS:
+    if name in _BROKERS:
         kept = {k: v for k, v in words.items() if k in _OF_BROKER.values() and v != "0"}
         kept = {} if name == "RegisterBrokerRecord" else kept
         return Said(name, words["broker"], frozenset(kept.items()))
-    about = f"{words.get('topic', '')}:{words.get('name', '')}"
-    value = {("value", words["value"])} if name == "ConfigRecord" else frozenset[tuple[str, str]]()
-    return Said(name, about, frozenset(value))
+    value = frozenset({("value", words["value"])}) if "value" in words else frozenset()
+    return Said(name, f"{words.get('topic', '')}:{words.get('name', '')}", value)

@@ -5,7 +5,7 @@ which the engine has written what the log has.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import chain, takewhile
+from itertools import takewhile
 from typing import NamedTuple
 
 from ...engine.cluster import Cluster, broker
@@ -13,14 +13,16 @@ from ...engine.truth import registration_of
 from ...protocol.ids import NO_LEADER, BrokerId
 from ..records import UNKNOWN
 from ..states import PartitionState
-from .compared_records import FEATURES, SETTINGS, Target
+from .compared_records import FEATURES, SETTINGS, Said, Target
 from .header_of_history import RECORDS, metadata_version_of
 
 Lines = tuple[str, ...]
+SHORT_MS = 1_000
+"""Records of one handler are not further apart. Who joins sooner after it was unfenced may have
+been asked for before.
+"""
 _GROUP = 12
 """How many changes of the partition may stand before the record of the broker that caused them."""
-TOGETHER_MS = 1_000
-"""Records of one handler are appended together; a slow disk may part them a little."""
 
 
 class Situation(NamedTuple):
@@ -35,39 +37,29 @@ class Situation(NamedTuple):
 
 
 def tries(now: Situation) -> Iterator[Lines]:
-    """The lines to try for the first of `todo`, each once."""
-    seen: set[Lines] = set()
-    for lines in chain(_meant(now), _others(now)):
-        if lines and lines not in seen:
-            seen.add(lines)
-            yield lines
-
-
-def _meant(now: Situation) -> Iterator[Lines]:
-    """By what the record says."""
-    said, event = now.todo[0].said, now.todo[0].event
+    """The lines to try for the first of `todo`."""
+    said, after = now.todo[0].said, now.todo[0].after
     about, _, setting = said.about.partition(":")
     silent = next((t for t in now.todo[:3] if t.is_silent), None)
     if silent is not None:
-        yield from _upgraded(silent)
+        yield _upgraded(silent)
     if said.record == "ConfigRecord":
         value = said.field("value") or ""
         word = SETTINGS[setting] + "=" + {"true": "yes", "false": "no"}.get(value, value)
         yield (f"configure {about} {word}",) if about else (f"configure-brokers {word}",)
     elif said.record == "RemoveTopicRecord":
         yield (f"delete-topic {about}",)
-    elif said.record == "PartitionChangeRecord" and event.after is not None:
-        yield from _of_brokers(now)
-        yield from _of_partition(now, event.after)
     else:
         yield from _of_brokers(now)
+        if after is not None:
+            yield from _of_partition(now, after)
 
 
-def _upgraded(target: Target) -> Iterator[Lines]:
+def _upgraded(target: Target) -> Lines:
     level = target.said.field("level") or "0"
     word = FEATURES[target.said.about]
     version = metadata_version_of(target.event.cluster) if word == "metadata" else level
-    yield (f"upgrade {word}={version}",)
+    return (f"upgrade {word}={version}",)
 
 
 # --- brokers ------------------------------------------------------------------------------------
@@ -82,14 +74,13 @@ def _of_brokers(now: Situation) -> Iterator[Lines]:
     said = cause[0].said
     id = said.broker if said.broker is not None else NO_LEADER
     later = [t for t in now.todo[len(changes) + 1 :] if t.said.broker == id]
-    fenced = said.field("fenced")
     if said.record == "RegisterBrokerRecord":
         yield from _registers(now, id, cause[0])
     elif said.record == "UnregisterBrokerRecord":
         yield (f"send unregister-broker from={id} broker={id}",)
     elif said.field("in_controlled_shutdown"):
         yield (f"shut-down {id}",)
-    elif fenced == "1" or said.record == "FenceBrokerRecord":
+    elif _is_fence(said):
         yield from _is_fenced(now, id, later)
     else:
         yield (f"unfence {id}",)
@@ -97,11 +88,10 @@ def _of_brokers(now: Situation) -> Iterator[Lines]:
 
 
 def _may_belong(change: Target, cause: Target) -> bool:
-    """Whether one handler may have written both: it writes at one time, and says no other name."""
-    one, other = change.event.record.time, cause.event.record.time
-    is_near = UNKNOWN in (one, other) or abs(other - one) <= TOGETHER_MS
-    is_other = change.event.handlers == ("AlterPartition",)
-    return change.said.record == "PartitionChangeRecord" and is_near and not is_other
+    """Whether one handler may have written both: it does so at one time."""
+    one, other = change.event.record, cause.event.record
+    is_near = UNKNOWN in (one.time, other.time) or other.time - one.time <= SHORT_MS
+    return is_near and change.event.cause in (UNKNOWN, other.offset)
 
 
 def _registers(now: Situation, id: int, target: Target) -> Iterator[Lines]:
@@ -124,11 +114,35 @@ def _is_fenced(now: Situation, id: int, later: Sequence[Target]) -> Iterator[Lin
         others = tuple(f"heartbeat {b.id}" for b in now.cluster.brokers if b.process and b.id != id)
         yield (f"heartbeat {id}",)
         yield (*others, f"heartbeat {id}")
-    if later and later[0].said.record != "RegisterBrokerRecord":
+    following = later[0].said if later else None
+    if following is not None and _is_unfenced(following):
         # It comes back as the same process: it lived, and was not heard.
         yield (f"expire {id}",)
+    if _stopped_in_order(now, id) or (following is not None and _is_fence(following)):
+        # From 4.0 on a heartbeat of a broker that stops counts as a session: it is fenced twice.
+        yield (f"shut-down {id}",)
     yield (f"crash {id} disk={now.disk}", f"expire {id}")
     yield (f"shut-down {id}",)
+
+
+def _is_fence(said: Said) -> bool:
+    return said.record == "FenceBrokerRecord" or said.field("fenced") == "1"
+
+
+def _is_unfenced(said: Said) -> bool:
+    return said.record == "UnfenceBrokerRecord" or said.field("fenced") == "-1"
+
+
+def _stopped_in_order(now: Situation, id: int) -> bool:
+    """Whether the controller takes its next registration for that of a broker that stopped in
+    order: with KIP-966, Unclean recovery, it leaves such a one in the ELR.
+    """
+    state = now.state
+    for target in now.todo:
+        if target.said == Said("RegisterBrokerRecord", str(id)):
+            return target.event.cluster.has_elr and id in (*state.isr, *state.elr)
+        state = target.after or state
+    return False
 
 
 def _runs(now: Situation, id: int) -> bool:
@@ -140,31 +154,15 @@ def _runs(now: Situation, id: int) -> bool:
 
 
 def _of_partition(now: Situation, after: PartitionState) -> Iterator[Lines]:
-    """What the leader, an operator or the controller's timers do."""
-    before, name = now.state, after.name
-    joined = tuple(f"catch-up {b}" for b in after.isr if b not in before.isr)
-    if after.leader == before.leader:
-        yield joined
+    """What the leader or an operator does."""
+    before, name, leader = now.state, after.name, after.leader
+    if leader == before.leader:
+        yield tuple(f"catch-up {b}" for b in after.isr if b not in before.isr)
         # Without any record behind, nobody has been behind for too long.
-        kept = tuple(f"catch-up {b}" for b in after.isr if b != after.leader and _runs(now, b))
-        lag = (f"produce {name} count={RECORDS}", *kept, f"check-lag {after.leader}")
-        yield (*lag, *joined)
-        yield (f"check-lag {after.leader}", *joined)
-        yield tuple(f"catch-up {b}" for b in after.replicas if b != after.leader)
+        kept = tuple(f"catch-up {b}" for b in after.isr if b != leader and _runs(now, b))
+        yield (f"produce {name} count={RECORDS}", *kept, f"check-lag {leader}")
     yield (f"elect {name}",)
     yield (f"elect {name} unclean=yes",)
-    yield ("elect-unclean",)
-    yield ("balance-leaders",)
-
-
-def _others(now: Situation) -> Iterator[Lines]:
-    """Anything that one broker may do."""
-    for id in now.state.replicas:
-        for verb in ("heartbeat", "catch-up", "expire", "start", "unfence", "shut-down"):
-            yield (f"{verb} {id}",)
-        yield (f"crash {id} disk={now.disk}", f"expire {id}")
-        yield (f"crash {id} disk={now.disk}", f"start {id}")
-        yield (f"retry {id}",)
 
 
 def traffic(state: PartitionState) -> Lines:

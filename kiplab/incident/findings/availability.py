@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
+from ..records import Moment
 from ..states import ClusterState, PartitionState
 from .finding import Finding
-from .finding_words import brokers, joined_as, lasted, process
-from .leader_changes import is_other_process, is_unclean
+from .finding_words import joined_as, lasted, process
+from .leader_changes import is_held_clean, is_other_process, is_unclean
 from .rule import Change, EndOfLog, change_rule, ended, lasting_rule, open_since
 
 RECOVERING_MS = 10 * 60_000
@@ -15,21 +16,22 @@ BELOW_MS = 60_000
 """A broker restarts within a minute, and then producers with acks=all go on."""
 
 
-@lasting_rule("F6", "sure", "leaderless_since", lambda asked: asked.leaderless_ms)
+@lasting_rule("F6", "sure", "leaderless_since", lambda asked, _: asked.leaderless_ms)
 def leaderless(state: PartitionState, _: ClusterState) -> str:
     """A partition without a leader for longer than the limit."""
-    return f"No leader {{}}; the ISR was {brokers(state.isr)}."
+    eligible = f" and the eligible leader replicas {list(state.elr)}" if state.elr else ""
+    return f"No leader {{}}; the ISR was {list(state.isr)}{eligible}."
 
 
-@lasting_rule("F7", "sure", "below_since", lambda _: BELOW_MS)
+@lasting_rule("F7", "sure", "below_since", lambda *_: BELOW_MS)
 def below_min_isr(state: PartitionState, cluster: ClusterState) -> str:
     """An ISR smaller than min.insync.replicas for longer than a minute."""
     size = cluster.min_insync_replicas(state.topic)
     needed = "1, assumed: no record sets it" if size is None else size
-    return f"The ISR {brokers(state.isr)} was smaller than min.insync.replicas ({needed}) {{}}."
+    return f"The ISR {list(state.isr)} was smaller than min.insync.replicas ({needed}) {{}}."
 
 
-@lasting_rule("F5", "sure", "recovering_since", lambda _: RECOVERING_MS, lambda _: -1)
+@lasting_rule("F5", "sure", "recovering_since", lambda _, is_open: -1 if is_open else RECOVERING_MS)
 def recovering_left(state: PartitionState, _: ClusterState) -> str:
     """A partition that is RECOVERING at the end of the log, or for longer than ten minutes."""
     if len(state.replicas) == 1:
@@ -40,7 +42,7 @@ def recovering_left(state: PartitionState, _: ClusterState) -> str:
 def _still_gone(end: EndOfLog) -> Iterator[Finding]:
     for state, since in open_since(end, "leaderless_since"):
         if _is_gone(state):
-            said = f"{_gone_words(state, end.cluster)} Nobody leads at the end."
+            said = f"{_gone_words(state, end.cluster, since)} Nobody leads at the end."
             lives = joined_as(state, (*state.isr, *state.elr))
             yield alone_then_gone.open_finding(since, said, partitions=(state.name,), lives=lives)
 
@@ -53,15 +55,15 @@ def alone_then_gone(change: Change) -> Iterator[Finding]:
     if since is None or not _is_gone(was):
         return
     present = event.cluster.lives.get(broker)
-    lives = () if present is None else ((broker, present.epoch),)
-    as_epoch = "" if present is None else f", as broker epoch {present.epoch},"
+    as_epoch = f", as broker epoch {present.epoch}," if present else ""
+    said = f"{_gone_words(was, event.cluster, since)} {broker}{as_epoch}"
+    unchecked = is_other_process(change) and not is_held_clean(change)
     yield alone_then_gone.finding(
         event,
-        f"{_gone_words(was, event.cluster)} {broker}{as_epoch} leads from {change.offset} on; "
-        f"nobody led {lasted(since, event.record.moment)}.",
+        f"{said} leads from {change.offset} on; nobody led {lasted(since, event.record.moment)}.",
         since,
-        kind="occasion" if is_other_process(change) or is_unclean(change) else "note",
-        lives=tuple(dict.fromkeys((*joined_as(was, (*was.isr, *was.elr)), *lives))),
+        kind="occasion" if unchecked or is_unclean(change) else "note",
+        lives=joined_as(was, (*was.isr, *was.elr)),
         cannot_say="whether anything was written while there was one member",
     )
 
@@ -71,18 +73,12 @@ def _is_gone(state: PartitionState) -> bool:
     return len(state.isr) < 2 <= len(state.replicas)
 
 
-def _gone_words(state: PartitionState, cluster: ClusterState) -> str:
-    at = state.leaderless_since.offset if state.leaderless_since else ""
+def _gone_words(state: PartitionState, cluster: ClusterState, at: Moment) -> str:
     if not state.isr:
-        eligible = f"eligible leader replicas were {brokers(state.elr)}" if state.elr else ""
-        return f"The last member left the ISR at {at}; {eligible or 'no replica was eligible'}."
+        eligible = f"eligible leader replicas were {list(state.elr)}" if state.elr else ""
+        return f"The ISR became empty at {at.offset}; {eligible or 'no replica was eligible'}."
     (last,) = state.isr
     since = f" since {state.alone_since.offset}" if state.alone_since else ""
-    how = "was shut down" if _has_stopped(last, state, cluster) else "was fenced"
-    return f"{last} was alone in the ISR{since} and {how} at {at}."
-
-
-def _has_stopped(broker: int, state: PartitionState, cluster: ClusterState) -> bool:
-    joined = state.joined.get(broker)
-    was = process(cluster, broker, joined.broker_epoch) if joined else None
-    return was is not None and was.shutting_down_since is not None
+    was = process(cluster, last, state.joined[last].broker_epoch) if state.joined else None
+    how = "was shut down" if was and was.shutting_down_since else "was fenced"
+    return f"{last} was alone in the ISR{since} and {how} at {at.offset}."

@@ -1,14 +1,13 @@
 """Brokers and controllers: two processes under one id, stops without an end, silence."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from ..records import UNKNOWN, Moment
+from ..records import Moment
 from ..states import BrokerLife, LogEvent
 from .finding import Finding
-from .finding_words import and_words, duration_ms, lasted, span
+from .finding_words import duration_ms, lasted, span
 from .rule import EndOfLog, Thresholds, rule
 
-REGISTERED = "REGISTER_BROKER_RECORD"
 FAILOVER_MS = (8_000, 12_000)
 """A new controller counts every session from its own start, and a session is 9 s by default
 (broker.session.timeout.ms)."""
@@ -22,123 +21,84 @@ STOP_MS = 6 * 60_000
 its session ends 9 s after its last heartbeat."""
 
 
-@rule("F9", "sure", "broker")
+@rule("F9", "sure")
 def two_processes(event: LogEvent, _: Thresholds) -> Iterator[Finding]:
-    """An incarnation that registers again after another one had its id: two processes live."""
-    present = event.life
-    if present is None or event.record.type != REGISTERED:
-        return
-    earlier = event.cluster.earlier_lives.get(present.broker, ())
-    own = [life for life in earlier if life.incarnation == present.incarnation]
-    if not own or earlier[-1].incarnation == present.incarnation:
-        return
-    yield two_processes.finding(
-        event,
-        f"Incarnation {present.incarnation} of broker {present.broker} registered as epoch "
-        f"{own[-1].epoch} and, after incarnation {earlier[-1].incarnation} (epoch "
-        f"{earlier[-1].epoch}), again at {event.record.offset} as epoch {present.epoch}: two "
-        "processes use one id.",
-        lives=tuple((life.broker, life.epoch) for life in (own[-1], earlier[-1], present)),
-    )
-
-
-@rule("F10", "note", "broker")
-def all_fenced_after_failover(event: LogEvent, _: Thresholds) -> Iterator[Finding]:
-    """Brokers fenced together a session after a controller took over: it never heard of them."""
-    since, now = event.cluster.controller_since, event.record.moment
-    if since is None or not _is_fence(event) or not _is_session_later(since, now):
-        return
-    fenced = [
-        life
-        for life in event.cluster.lives.values()
-        if life.fenced and life.changed and since.offset < life.changed.offset <= now.offset
-        if (duration_ms(life.changed, now) or 0) <= TOGETHER_MS
-    ]
-    if len(fenced) > 1:
-        said = (
-            f"Brokers {and_words(life.broker for life in fenced)} were fenced within "
-            f"{span(TOGETHER_MS)}, up to {now.offset}, {span(now.time - since.time)} after "
-            f"controller epoch {event.cluster.controller_epoch} began (at {since.offset}): their "
-            "sessions ended under a controller that had not heard from them."
-        )
-        yield all_fenced_after_failover.finding(
-            event,
-            said,
-            lives=tuple((life.broker, life.epoch) for life in fenced),
-            cannot_say="whether the brokers were down or only could not reach the controller",
-            event=since.offset,
-        )
-
-
-def _is_fence(event: LogEvent) -> bool:
+    """An incarnation that registers again after another one had its broker id."""
     now = event.life
-    is_change = event.record.type != REGISTERED
-    return is_change and now is not None and now.fenced and now.changed == event.record.moment
+    if now is None or now.registered != event.record.moment:
+        return
+    earlier = event.cluster.earlier_lives.get(now.broker, ())
+    own = [life for life in earlier if life.incarnation == now.incarnation]
+    # Behind a gap the incarnation is not known: "".
+    if own and earlier[-1].incarnation not in ("", now.incarnation):
+        three = (own[-1], earlier[-1], now)
+        names = [f"{life.incarnation} (epoch {life.epoch})" for life in three]
+        said = f"Broker {now.broker} registered as incarnation {names[0]}, then {names[1]}, then "
+        said += f"{names[2]} at {now.registered.offset}: two processes use one id."
+        lives = tuple((life.broker, life.epoch) for life in three)
+        yield two_processes.finding(event, said, lives=lives)
 
 
-def _is_session_later(since: Moment, now: Moment) -> bool:
-    first, last = FAILOVER_MS
-    return first <= (duration_ms(since, now) or 0) <= last
+@rule("F10", "note")
+def all_fenced_after_failover(event: LogEvent, _: Thresholds) -> Iterator[Finding]:
+    """Two brokers or more, fenced together a session after a controller epoch began."""
+    since, now, cluster = event.cluster.controller_since, event.record.moment, event.cluster
+    if event.life is None or event.life.changed != now or since is None:
+        return
+    waited = duration_ms(since, now) or 0
+    fenced = [(life, life.changed) for life in cluster.lives.values() if life.fenced]
+    lately = [life for life, at in fenced if at and now.time - at.time <= TOGETHER_MS]
+    is_then = FAILOVER_MS[0] <= waited <= FAILOVER_MS[1]
+    if is_then and event.life in lately and len(lately) > 1:
+        said = f"Two brokers or more were fenced within {span(TOGETHER_MS)}, {span(waited)} after "
+        said += f"controller epoch {cluster.controller_epoch} began (at {since.offset}), about as "
+        said += "long as a session lasts."
+        lives = tuple((life.broker, life.epoch) for life in lately)
+        cannot_say = "whether they were down, or only could not reach the new controller"
+        yield all_fenced_after_failover.finding(
+            event, said, lives=lives, cannot_say=cannot_say, event=since.offset
+        )
 
 
-@rule("F11", "sure", "log")
+@rule("F11", "sure")
 def silent_controller(event: LogEvent, _: Thresholds) -> Iterator[Finding]:
     """No record for more than 5 s where an idle controller writes one every half second."""
     previous, now = event.cluster.previous, event.record.moment
-    if previous is None or now.time - previous.time <= SILENT_MS or not event.cluster.idles:
-        return
-    if previous.time == UNKNOWN or now.offset != previous.offset + 1:
-        return  # Records are missing there.
-    took_over = event.cluster.controller_since
-    is_next = took_over is not None and took_over.offset == now.offset
-    then = ", and another controller epoch begins behind it" if is_next else ""
-    yield silent_controller.finding(
-        event,
-        f"No record from {previous.offset} to {now.offset}, {lasted(previous, now)}{then}.",
-        previous,
-        cannot_say="whether no controller was active or the disk of the active one stood still",
-        partitions=(),
-        event=now.offset,
-    )
+    if previous is None or not event.cluster.idles or now.offset != previous.offset + 1:
+        return  # Or records are missing there.
+    if (duration_ms(previous, now) or 0) > SILENT_MS:
+        said = f"No record from {previous.offset} to {now.offset}, {lasted(previous, now)}"
+        if event.cluster.controller_since == now:
+            said += ", and another controller epoch begins"
+        cannot_say = "whether no controller was active, or the disk of the active one stood still"
+        yield silent_controller.finding(
+            event, f"{said}.", previous, partitions=(), event=now.offset, cannot_say=cannot_say
+        )
 
 
 def _never_finished(end: EndOfLog) -> Iterator[Finding]:
     for life in end.cluster.lives.values():
-        since = life.shutting_down_since
-        if since and not life.fenced and not life.ended and _is_long(since, end.last):
-            said = _stop_words(life, since, end.last)
-            yield stop_not_finished.open_finding(
-                since, f"{said} It is not over at the end.", lives=((life.broker, life.epoch),)
-            )
+        since = None if life.fenced or life.ended else life.shutting_down_since
+        if since and (said := _long_stop(life, since, end.last)):
+            lives = ((life.broker, life.epoch),)
+            yield stop_not_finished.open_finding(since, f"{said} It is still so.", lives=lives)
 
 
-@rule("F12", "note", "broker", at_end=_never_finished)
+@rule("F12", "note", _never_finished)
 def stop_not_finished(event: LogEvent, _: Thresholds) -> Iterator[Finding]:
     """A controlled shutdown that neither a fence nor a registration ends within 6 minutes."""
-    for life in _over(event):
-        since = life.shutting_down_since
-        if since and _is_long(since, event.record.moment):
-            said = _stop_words(life, since, event.record.moment)
+    now, moment = event.life, event.record.moment
+    if now is None:
+        return
+    for life in (*event.cluster.earlier_lives.get(now.broker, ())[-1:], now):
+        since, is_over = life.shutting_down_since, life.changed if life.fenced else life.ended
+        if since and is_over == moment and (said := _long_stop(life, since, moment)):
             lives = ((life.broker, life.epoch),)
             yield stop_not_finished.finding(event, said, since, lives=lives)
 
 
-def _over(event: LogEvent) -> Iterable[BrokerLife]:
-    """The process that the record fences, replaces or ends."""
-    if event.life is None:
-        return ()
-    if event.record.type == REGISTERED:
-        earlier = event.cluster.earlier_lives.get(event.life.broker, ())[-1:]
-        return [life for life in earlier if not life.fenced]
-    return [event.life] if _is_fence(event) or event.life.ended else []
-
-
-def _is_long(since: Moment, until: Moment) -> bool:
-    return (duration_ms(since, until) or 0) > STOP_MS
-
-
-def _stop_words(life: BrokerLife, since: Moment, until: Moment) -> str:
-    return (
-        f"Broker {life.broker}, epoch {life.epoch}, was shutting down from {since.offset} on, "
-        f"{lasted(since, until)}."
-    )
+def _long_stop(life: BrokerLife, since: Moment, until: Moment) -> str:
+    """In words; empty where it was not long."""
+    said = f"Broker {life.broker}, epoch {life.epoch}, was shutting down from {since.offset} on"
+    is_long = (duration_ms(since, until) or 0) > STOP_MS
+    return f"{said}, {lasted(since, until)}." if is_long else ""

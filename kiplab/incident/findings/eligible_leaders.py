@@ -1,64 +1,76 @@
-"""Eligible leader replicas that were lost (KIP-966), and with them the way to a clean election."""
+"""Eligible leader replicas that were lost (KIP-966), and with them a clean election."""
 
 from collections.abc import Iterator
 
 from ..states import NO_LEADER
 from .finding import Finding
-from .finding_words import and_words, brokers, joined_as
+from .finding_words import joined_as
+from .leader_changes import LACKS, is_last_leader
 from .rule import Change, change_rule
 
-CHANGE = "PARTITION_CHANGE_RECORD"
 KEEPS_ELR = "4.3"
 """AssignReplicasToDirs keeps the ELR from here on: pull request 20716, which kiplab has no guard
 for."""
+STRIKES_OFF = {"registration", "unregistration"}
+"""The rule at work: the process before had not stopped cleanly, or the broker is gone."""
 
 
 def is_cleared_by_change(change: Change) -> bool:
-    """Whether a change empties the ELR and says nothing of the ISR or the leader.
-
-    What a registration strikes off is the rule at work: the process before had not stopped cleanly.
-    """
-    record = change.event.record
-    if record.type != CHANGE or not change.before.elr or change.after.elr:
+    """Whether a change empties the ELR and says nothing of the ISR or the leader."""
+    record, handlers = change.event.record, change.event.handlers
+    if record.type != "PARTITION_CHANGE_RECORD" or not change.before.elr or change.after.elr:
         return False
-    if "isr" in record.fields or "leader" in record.fields:
+    if record.fields.keys() & {"isr", "leader"}:
         return False
-    return "directories" in record.fields or "registration" not in change.event.handlers
+    return "directories" in record.fields or not STRIKES_OFF.intersection(handlers)
 
 
 @change_rule("F14", "sure")
 def elr_cleared_leaderless(change: Change) -> Iterator[Finding]:
     """Eligible leader replicas that were cleared while the partition had no leader."""
-    before = change.before
+    before, has_elr = change.before, change.event.cluster.has_elr
     if before.leader != NO_LEADER or change.elected != NO_LEADER:
         return
-    if change.event.record.type == "CLEAR_ELR_RECORD" and (before.elr or before.last_known):
+    if is_cleared_by_change(change):
+        why = "as a broker reported directories" if has_elr else "as the feature is switched off"
+    elif change.event.record.type == "CLEAR_ELR_RECORD" and (before.elr or before.last_known):
         why = "as min.insync.replicas was set"
-    elif not is_cleared_by_change(change):
-        return
     else:
-        has_elr = change.event.cluster.has_elr
-        why = f"as {'a broker reported directories' if has_elr else 'the feature was switched off'}"
-    who = f"the eligible leader replicas {brokers(before.elr)}" if before.elr else "the last leader"
-    yield elr_cleared_leaderless.finding(
-        change.event,
-        f"The controller forgot {who} at {change.offset}, {why}, while there was no leader: from "
-        "then on nobody can be elected cleanly.",
-        lives=joined_as(before, before.elr),
+        return
+    who = (
+        f"the eligible leader replicas {list(before.elr)}"
+        if before.elr
+        else "the last known leader"
     )
+    said = f"The controller forgot {who} at {change.offset}, {why}, while there was no leader: "
+    said += "from then on nobody can be elected cleanly."
+    lives = joined_as(before, before.elr)
+    yield elr_cleared_leaderless.finding(change.event, said, lives=lives)
 
 
 @change_rule("F15", "sure")
 def elr_wiped_by_directories(change: Change) -> Iterator[Finding]:
     """Eligible leader replicas that were lost as a broker reported its directories (up to 4.2)."""
-    before = change.before
+    elr = change.before.elr
     # Without a leader it is graver: F14.
-    if before.leader != NO_LEADER and is_cleared_by_change(change):
-        yield elr_wiped_by_directories.finding(
-            change.event,
-            f"{and_words(before.elr)} was eligible until {change.offset}, where a broker reported "
-            "the directories of its replicas and the controller emptied the list. From "
-            f"{KEEPS_ELR} on it keeps it.",
-            lives=joined_as(before, before.elr),
-            release=KEEPS_ELR,
-        )
+    if change.before.leader != NO_LEADER and is_cleared_by_change(change):
+        said = f"The eligible leader replicas were {list(elr)} until {change.offset}, where a "
+        said += "broker reported the directories of its replicas and the controller emptied the "
+        said += f"list. From {KEEPS_ELR} on it keeps it."
+        lives = joined_as(change.before, elr)
+        yield elr_wiped_by_directories.finding(change.event, said, lives=lives, release=KEEPS_ELR)
+
+
+@change_rule("F13", "occasion")
+def last_leader(change: Change) -> Iterator[Finding]:
+    """An unclean election of the last known leader: the ISR and the ELR are empty."""
+    broker, before = change.elected, change.before
+    if not is_last_leader(change):
+        return
+    said = f"{broker}, the last known leader, was elected uncleanly at {change.offset}: no "
+    said += "eligible leader replica was left."
+    struck = [b for b in before.elr if b != broker]
+    if struck:
+        said += f" {struck[0]} was the last one, and had not stopped cleanly."
+    cannot_say, lives = LACKS.format(broker), joined_as(before, struck)
+    yield last_leader.finding(change.event, said, lives=lives, cannot_say=cannot_say)

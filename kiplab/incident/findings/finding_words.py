@@ -1,12 +1,13 @@
 """Words that sentences of findings share: durations, brokers, guards and releases."""
 
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 from ...protocol.guards import GUARDS
-from ...protocol.releases import METADATA_LEVEL, Mode, of_mode
+from ...protocol.releases import Mode, of_mode
 from ..records import UNKNOWN, Moment
-from ..states import BrokerLife, ClusterState, Joined, PartitionState
+from ..states import BrokerLife, ClusterState, PartitionState
 
 
 def duration_ms(since: Moment, until: Moment) -> int | None:
@@ -34,24 +35,6 @@ def span(ms: int) -> str:
     return f"{minutes} min {seconds} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def brokers(ids: Iterable[int]) -> str:
-    """``"[1, 2]"``, in the order of the record."""
-    return str(list(ids))
-
-
-def and_words(ids: Iterable[int]) -> str:
-    """``"1, 2 and 3"``."""
-    *most, last = map(str, ids)
-    return f"{', '.join(most)} and {last}" if most else last
-
-
-def epoch_words(joined: Joined) -> str:
-    """``"broker epoch 3 (since 15)"``, or that a checkpoint brought it."""
-    if joined.exact:
-        return f"broker epoch {joined.broker_epoch} (since {joined.at.offset})"
-    return f"broker epoch {joined.broker_epoch} or earlier (before {joined.at.offset})"
-
-
 def process(cluster: ClusterState, broker: int, epoch: int) -> BrokerLife | None:
     """The incarnation that was registered under `epoch`, where the log has it."""
     present = cluster.lives.get(broker)
@@ -64,11 +47,12 @@ def joined_as(state: PartitionState, members: Iterable[int]) -> tuple[tuple[int,
     return tuple((b, state.joined[b].broker_epoch) for b in members if b in state.joined)
 
 
+@cache
 def first_release(*guards: str) -> str:
     """The first release of KRaft that has them all; empty where none has."""
     having = (set(GUARDS[guard].releases) for guard in guards)
     common = set.intersection(set(of_mode(Mode.KRAFT)), *having)
-    return min(common, key=numbers, default="")
+    return min(common, key=_numbers, default="")
 
 
 def prevented_by(*guards: str) -> dict[str, Any]:
@@ -76,28 +60,11 @@ def prevented_by(*guards: str) -> dict[str, Any]:
     return {"guards": guards, "release": first_release(*guards)} if guards else {}
 
 
-def code_of_controller(cluster: ClusterState) -> tuple[str, str]:
-    """The release of the active controller, and whose it is, in words; empty if not known.
-
-    Controllers register from 3.7 on. Before that the brokers' oldest release stands for theirs.
-    """
-    if cluster.controller_release:
-        return cluster.controller_release, "the controller's"
-    known = [life.release for life in cluster.lives.values() if life.release]
-    return min(known, key=numbers, default=""), "the brokers'"
-
-
-def metadata_version(cluster: ClusterState) -> str:
-    """``"3.4-IV0"``; empty where the log does not tell."""
-    level = cluster.features.get("metadata.version")
-    return next((name for name, at in METADATA_LEVEL.items() if at == level), "")
-
-
 def is_before(release: str, other: str) -> bool:
     """Whether a release that is known is older than `other`."""
-    return bool(release) and numbers(release) < numbers(other)
+    return bool(release) and _numbers(release) < _numbers(other)
 
 
-def numbers(release: str) -> tuple[int, ...]:
+def _numbers(release: str) -> tuple[int, ...]:
     """For the order of releases: 3.9 is before 3.10."""
     return tuple(map(int, release.split(".")))

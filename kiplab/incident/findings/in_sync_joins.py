@@ -3,18 +3,11 @@
 from collections.abc import Iterator
 
 from ...protocol.guards import GUARDS
-from ...protocol.releases import at_least
+from ...protocol.releases import METADATA_LEVEL, at_least
 from ..records import UNKNOWN
 from ..states import BrokerLife
 from .finding import Finding, FindingKind
-from .finding_words import (
-    duration_ms,
-    first_release,
-    is_before,
-    metadata_version,
-    prevented_by,
-    span,
-)
+from .finding_words import duration_ms, first_release, is_before, prevented_by, span
 from .rule import Change, change_rule
 
 SHORT_MS = 1000
@@ -23,52 +16,46 @@ is 500): two fetches do not bring back a log of any size."""
 FLAPPING_CHANGES = 10
 FLAPPING_MS = 5 * 60_000
 """A rolling restart changes an ISR twice for each replica, over minutes; ten is no such thing."""
-EPOCHS_IN_FETCH = "903.fetch-epoch"
-EPOCHS_COMPARED = ("903.leader-epoch", "903.controller-epoch")
-
-
-def added(change: Change) -> list[int]:
-    """Who joins the ISR under a leader that stays: the leader has asked for it (AlterPartition)."""
-    before, after = change.before, change.after
-    if not 0 <= after.leader == before.leader:
-        return []
-    return [broker for broker in after.isr if broker not in before.isr]
+COMPARED = ("903.fetch-epoch", "903.leader-epoch", "903.controller-epoch")
+ONE_PROCESS = ("kafka-15221.stale-fetch", "kafka-15221.locked-state")
+"""Without them a leader may still name the present epoch for what an earlier process fetched."""
 
 
 @change_rule("F4", "occasion")
 def quick_join(change: Change) -> Iterator[Finding]:
     """A join of the ISR by a broker that restarted under the same leader epoch (KAFKA-14139)."""
-    for broker in added(change):
+    for broker in change.joins:
         present = change.event.cluster.lives.get(broker)
         earlier = _process_under_leader(change, present) if present else None
         if present is None or earlier is None:
             continue
-        kind, grade = _grade(change)
+        kind, grade, guards = _grade(change)
         if kind == "note" and not change.thresholds.every:
             continue
         yield quick_join.finding(
             change.event,
-            f"{broker} joined the ISR at {change.offset} as broker epoch {present.epoch}"
-            f"{_after_unfencing(change, present)}; its process before, epoch {earlier.epoch}, had "
-            f"followed under the same leader epoch. {grade}",
+            f"{present.broker} joined the ISR at {change.offset} as broker epoch {present.epoch}"
+            f"{_after_unfencing(change, present)}; its process before, epoch {earlier.epoch}, may "
+            f"have fetched under the same leader epoch. {grade}",
             kind=kind,
-            lives=((broker, earlier.epoch), (broker, present.epoch)),
+            lives=((earlier.broker, earlier.epoch), (present.broker, present.epoch)),
             cannot_say="which of the two processes the leader had seen as caught up",
-            event=present.epoch,
-            **prevented_by(EPOCHS_IN_FETCH, *EPOCHS_COMPARED),
+            event=present.registered.offset,
+            **prevented_by(*guards),
         )
 
 
 def _process_under_leader(change: Change, present: BrokerLife) -> BrokerLife | None:
     """The process before, if it may have fetched under the present leader epoch.
 
-    A broker that the controller fenced may still fetch: it is over with the next registration.
+    One that the controller fenced may still fetch: it is over with the next registration only.
     """
     led_since = change.before.led_since
     earlier = change.event.cluster.earlier_lives.get(present.broker, ())
-    if not led_since or not earlier or earlier[-1].incarnation == present.incarnation:
+    if not led_since or present.registered.offset <= led_since.offset or not earlier:
         return None
-    return earlier[-1] if present.registered.offset > led_since.offset else None
+    again = earlier[-1].incarnation == present.incarnation or earlier[-1].epoch == present.epoch
+    return None if again else earlier[-1]
 
 
 def _after_unfencing(change: Change, present: BrokerLife) -> str:
@@ -79,45 +66,40 @@ def _after_unfencing(change: Change, present: BrokerLife) -> str:
     return f", {span(waited)} after it was unfenced{', which is short' * (waited < SHORT_MS)}"
 
 
-def _grade(change: Change) -> tuple[FindingKind, str]:
-    """KIP-903 compares broker epochs where followers send them and both ends know how."""
-    cluster, first = change.event.cluster, first_release(*EPOCHS_COMPARED)
-    needed = GUARDS[EPOCHS_IN_FETCH].metadata_version or ""
-    version = metadata_version(cluster)
+def _grade(change: Change) -> tuple[FindingKind, str, tuple[str, ...]]:
+    """Kind, words and guards. KIP-903 compares broker epochs where followers send them.
+
+    The controller knows how where they do: it knows the metadata version that lets them.
+    """
+    cluster, needed = change.event.cluster, GUARDS[COMPARED[0]].metadata_version or ""
+    level = cluster.features.get("metadata.version")
+    version = next((name for name, at in METADATA_LEVEL.items() if at == level), "")
     if version and not at_least(version, needed):
         below = f"metadata version {version} is below {needed}"
-        return "occasion", f"Nothing compared broker epochs here: {below}."
-    leader = cluster.lives.get(change.after.leader)
-    releases = (leader.release if leader else "", cluster.controller_release)
-    if version and all(release and not is_before(release, first) for release in releases):
-        return "note", "It is excluded, unless the request named no broker epoch (-1)."
-    if any(is_before(release, first) for release in releases):
-        return "occasion", f"It is not excluded: before {first} broker epochs are not compared."
-    said = "the version of the request and its broker epochs are not in the log"
-    return "occasion", f"It is not excluded: {said}."
+        return "occasion", f"Nothing compared broker epochs here: {below}.", COMPARED
+    leader, guards = cluster.lives.get(change.after.leader), (*COMPARED, *ONE_PROCESS)
+    release, first = leader.release if leader else "", first_release(*guards)
+    is_late = is_before(release, first)
+    if version and release and not is_late:
+        return "note", "It is excluded, unless the request named no broker epoch (-1).", guards
+    said = "It is not excluded: the version of the request and its broker epochs are not in the log"
+    late = f", and before {first} a leader may take two processes for one" * is_late
+    return "occasion", f"{said}{late}.", guards
 
 
 @change_rule("F8", "sure")
 def not_alive_in_isr(change: Change) -> Iterator[Finding]:
     """A join of the ISR by a broker that is fenced, not registered or shutting down (KIP-841)."""
-    for broker in added(change):
-        present = change.event.cluster.lives.get(broker)
-        if present is None or present.may_lead:
-            continue
-        state, guard = _state(present)
-        yield not_alive_in_isr.finding(
-            change.event,
-            f"{broker} joined the ISR at {change.offset} while it was {state}.",
-            lives=((broker, present.epoch),),
-            **prevented_by(guard),
-        )
-
-
-def _state(present: BrokerLife) -> tuple[str, str]:
-    """In words, and the guard that refuses it."""
-    if present.ended:
-        return "not registered", "841.registered"
-    return ("fenced", "841.fenced") if present.fenced else ("shutting down", "841.shutting-down")
+    lives = change.event.cluster.lives
+    for present in (lives[broker] for broker in change.joins if broker in lives):
+        state = "fenced" if present.fenced else "shutting down"
+        guard = f"841.{'registered' if present.ended else state.replace(' ', '-')}"
+        state = "not registered" if present.ended else state
+        if not present.may_lead:
+            said = f"{present.broker} joined the ISR at {change.offset} while it was {state}."
+            process = (present.broker, present.epoch)
+            better = prevented_by(guard)
+            yield not_alive_in_isr.finding(change.event, said, lives=(process,), **better)
 
 
 @change_rule("F20", "note")

@@ -3,131 +3,24 @@
 from collections.abc import Iterator
 
 from ...protocol.guards import GUARDS
-from ..states import NO_LEADER, ClusterState
+from ..states import NO_LEADER
 from .finding import Finding
-from .finding_words import (
-    and_words,
-    brokers,
-    code_of_controller,
-    epoch_words,
-    first_release,
-    is_before,
-    joined_as,
-    prevented_by,
-    process,
-)
+from .finding_words import first_release, is_before, joined_as, prevented_by, process
 from .rule import Change, change_rule
+
+UNCLEAN = "unclean.leader.election.enable"
+LACKS = "whether {} lacked committed records"
 
 
 def is_unclean(change: Change) -> bool:
     """Whether the record elects outside the ISR and the ELR, or begins a recovery (KIP-704)."""
-    if change.elected == NO_LEADER:
-        return False
+    known = (*change.before.isr, *change.before.elr, NO_LEADER)
     recovers = change.event.record.fields.get("leaderRecoveryState") == 1
-    return recovers or change.elected not in (*change.before.isr, *change.before.elr)
-
-
-def is_other_process(change: Change) -> bool:
-    """Whether the elected broker was in sync, or eligible, as an earlier process."""
-    broker, cluster = change.elected, change.event.cluster
-    joined, present = change.before.joined.get(broker), cluster.lives.get(broker)
-    if joined is None or present is None or is_unclean(change):
-        return False
-    # Up to 3.8 a process that registers again has a new epoch and the same incarnation id.
-    earlier = process(cluster, broker, joined.broker_epoch)
-    return joined.broker_epoch != present.epoch and (
-        earlier is None or earlier.incarnation != present.incarnation
-    )
-
-
-@change_rule("F1", "occasion")
-def other_life(change: Change) -> Iterator[Finding]:
-    """A clean election of a broker that had been in sync as an earlier incarnation."""
-    if not is_other_process(change):
-        return
-    broker, cluster = change.elected, change.event.cluster
-    joined, present = change.before.joined[broker], cluster.lives[broker]
-    by_elr = cluster.has_elr and broker in change.before.elr
-    why = "and the controller held its stop for clean." if by_elr else "whose disk nobody checked."
-    earlier = process(cluster, broker, joined.broker_epoch)
-    if earlier and earlier.shutting_down_since:
-        why += " The process before had asked for a controlled shutdown."
-    yield other_life.finding(
-        change.event,
-        f"{broker} was elected cleanly at {change.offset}; it had been in sync as "
-        f"{epoch_words(joined)} and was registered as epoch {present.epoch} "
-        f"(at {present.registered.offset}): another process, {why}",
-        kind="note" if by_elr else "occasion",
-        lives=((broker, joined.broker_epoch), (broker, present.epoch)),
-        cannot_say=f"what the disk of {broker} held: no record of metadata mentions a message",
-        **prevented_by(*["966.elr-unclean-shutdown"] * (not by_elr)),
-    )
-
-
-@change_rule("F3", "occasion")
-def unclean(change: Change) -> Iterator[Finding]:
-    """An election of a broker that was in neither the ISR nor the ELR, or with recovery."""
-    yield from _back_in_sync(change)
-    broker, before = change.elected, change.before
-    if not is_unclean(change) or is_last_leader(change):
-        return
-    members = [b for b in dict.fromkeys((*before.isr, *before.elr)) if b != broker]
-    eligible = f" and the eligible leader replicas {brokers(before.elr)}" if before.elr else ""
-    said = f"{broker} was elected uncleanly at {change.offset}; the ISR was {brokers(before.isr)}"
-    said = f"{said}{eligible}. {_whose_doing(change)}"
-    if members:
-        said += f" What {and_words(members)} alone had is truncated when it follows {broker}."
-    yield unclean.finding(
-        change.event,
-        said,
-        lives=joined_as(before, members),
-        cannot_say=f"whether committed records were missing on {broker}",
-    )
-
-
-def _back_in_sync(change: Change) -> Iterator[Finding]:
-    before, after = change.before, change.after
-    back = [b for b in before.passed_over if b in after.isr and b not in before.isr]
-    if back and change.elected == NO_LEADER:
-        yield unclean.finding(
-            change.event,
-            f"{and_words(back)}, which an unclean election had passed over, joined the ISR again "
-            f"at {change.offset}: what it alone had was truncated before.",
-            kind="note",
-            lives=joined_as(after, back),
-            cannot_say="whether it had anything that the new leader did not have",
-        )
-
-
-def _whose_doing(change: Change) -> str:
-    """By hand, by configuration, or that the log cannot tell."""
-    release, whose = code_of_controller(change.event.cluster)
-    first = first_release("kafka-12670.unclean-by-config")
-    if is_before(release, first):
-        return (
-            f"It was asked for by hand: {whose} release is {release}, and controllers do it by "
-            f"themselves from {first} on."
-        )
-    setting = _setting(change.event.cluster, change.before.topic)
-    if setting == "false":
-        return "It was asked for by hand: unclean.leader.election.enable is false."
-    by_hand = "by hand or " * ("unclean election" in change.event.handlers)
-    if setting == "true":
-        return f"It came {by_hand}by configuration: unclean.leader.election.enable is true."
-    return (
-        "By hand or by configuration, the log cannot tell: no record sets "
-        "unclean.leader.election.enable, and a controller's own file is not in the log."
-    )
-
-
-def _setting(cluster: ClusterState, topic: str) -> str:
-    name = "unclean.leader.election.enable"
-    own = cluster.topic_settings.get(topic, {}).get(name)
-    return (own or cluster.cluster_settings.get(name, "")).lower()
+    return change.elected not in known or (recovers and change.elected != NO_LEADER)
 
 
 def is_last_leader(change: Change) -> bool:
-    """Whether the record elects the last known leader, as both lists are empty (KIP-966).
+    """Whether it elects the last known leader uncleanly, as both lists are empty (KIP-966).
 
     One record may strike off the last eligible leader replica and elect.
     """
@@ -136,23 +29,91 @@ def is_last_leader(change: Change) -> bool:
     return is_last and is_unclean(change)
 
 
-@change_rule("F13", "occasion")
-def last_leader(change: Change) -> Iterator[Finding]:
-    """An unclean election of the last known leader: the ISR and the ELR are empty."""
-    if not is_last_leader(change):
+def is_other_process(change: Change) -> bool:
+    """Whether it elects cleanly who was in sync, or eligible, as an earlier process."""
+    broker, cluster = change.elected, change.event.cluster
+    joined, present = change.before.joined.get(broker), cluster.lives.get(broker)
+    if joined is None or present is None or is_unclean(change):
+        return False
+    # Up to 3.8 a process that registers again has a new epoch and the same incarnation id.
+    earlier = process(cluster, broker, joined.broker_epoch)
+    same = earlier is not None and earlier.incarnation == present.incarnation
+    return joined.broker_epoch != present.epoch and not same
+
+
+def is_held_clean(change: Change) -> bool:
+    """Whether the controller had judged its stop before: the other way off the ELR is a strike."""
+    return change.event.cluster.has_elr and change.elected in change.before.elr
+
+
+@change_rule("F1", "occasion")
+def other_life(change: Change) -> Iterator[Finding]:
+    """A clean election of a broker that had been in sync as an earlier incarnation."""
+    if not is_other_process(change):
         return
-    broker, before = change.elected, change.before
-    said = f"{broker}, the last known leader, was elected uncleanly at {change.offset}: no "
-    said += "eligible leader replica was left."
-    struck = [b for b in before.elr if b != broker]
-    if struck and "registration" in change.event.handlers:
-        said += f" {and_words(struck)} was the last one, and had not stopped cleanly."
-    yield last_leader.finding(
-        change.event,
-        said,
-        lives=joined_as(before, struck),
-        cannot_say=f"whether committed records were missing on {broker}",
+    broker, cluster, held_clean = change.elected, change.event.cluster, is_held_clean(change)
+    joined, present = change.before.joined[broker], cluster.lives[broker]
+    why = (
+        "and the controller held its stop for clean" if held_clean else "whose disk nobody checked"
     )
+    since = f"(since {joined.at.offset})" if joined.exact else "or earlier"
+    earlier = process(cluster, broker, joined.broker_epoch)
+    if earlier and earlier.shutting_down_since:
+        why += ". The process before had asked for a controlled shutdown"
+    yield other_life.finding(
+        change.event,
+        f"{broker} was elected cleanly at {change.offset}; it had been in sync as broker epoch "
+        f"{joined.broker_epoch} {since} and was registered as epoch {present.epoch} "
+        f"(at {present.registered.offset}): another process, {why}.",
+        kind="note" if held_clean else "occasion",
+        lives=((broker, joined.broker_epoch), (broker, present.epoch)),
+        cannot_say=f"what the disk of {broker} held: no record of metadata mentions a message",
+        **({} if held_clean else prevented_by("966.elr-unclean-shutdown")),
+    )
+
+
+@change_rule("F3", "occasion")
+def unclean(change: Change) -> Iterator[Finding]:
+    """An election of a broker that was in neither the ISR nor the ELR, or with recovery."""
+    broker, before = change.elected, change.before
+    back = [b for b in before.passed_over if b in change.after.isr and b not in before.isr]
+    if back and broker == NO_LEADER:
+        yield _back_in_sync(change, back)
+    if not is_unclean(change) or is_last_leader(change):
+        return
+    members = [b for b in dict.fromkeys((*before.isr, *before.elr)) if b != broker]
+    eligible = f" and the eligible leader replicas {list(before.elr)}" if before.elr else ""
+    said = f"{broker} was elected uncleanly at {change.offset}; the ISR was {list(before.isr)}"
+    said = f"{said}{eligible}. {_whose_doing(change)}"
+    said += f" A replica that follows {broker} truncates what {broker} does not have."
+    cannot_say, lives = LACKS.format(broker), joined_as(before, members)
+    yield unclean.finding(change.event, said, lives=lives, cannot_say=cannot_say)
+
+
+def _back_in_sync(change: Change, back: list[int]) -> Finding:
+    said = f"{list(back)}, which an unclean election had passed over, joined the ISR again at "
+    said += f"{change.offset}: what the new leader did not have was truncated before that."
+    cannot_say = "whether there was anything that the new leader did not have"
+    lives = joined_as(change.after, back)
+    return unclean.finding(change.event, said, kind="note", lives=lives, cannot_say=cannot_say)
+
+
+def _whose_doing(change: Change) -> str:
+    """By hand, by configuration, or that the log cannot tell."""
+    cluster, first = change.event.cluster, first_release("kafka-12670.unclean-by-config")
+    # Controllers register from 3.7 on. Before that the newest of the brokers stands for theirs.
+    known = [life.release for life in cluster.lives.values() if life.release]
+    release = cluster.controller_release or max(known, default="")
+    if is_before(release, first):
+        return f"By hand: a controller does it by itself from {first} on, and this is {release}."
+    own = cluster.topic_settings.get(change.before.topic, {}).get(UNCLEAN)
+    setting = (own or cluster.cluster_settings.get(UNCLEAN, "")).lower()
+    if setting == "true" and "unclean election" not in change.event.handlers:
+        return f"By configuration: {UNCLEAN} is true."
+    if setting:
+        either = " or by configuration" * (setting == "true")
+        return f"By hand{either}: {UNCLEAN} is {setting}."
+    return f"By hand or by configuration, the log cannot tell: no record sets {UNCLEAN}."
 
 
 @change_rule("F16", "sure")
@@ -162,19 +123,15 @@ def dead_leader(change: Change) -> Iterator[Finding]:
     present = change.event.cluster.lives.get(broker)
     if present and (present.fenced or present.ended):
         state = "not registered" if present.ended else "fenced"
-        yield dead_leader.finding(
-            change.event,
-            f"{broker} was made leader at {change.offset} while it was {state}.",
-            lives=((broker, present.epoch),),
-            **prevented_by(*["kafka-19522.live-last-leader"] * (broker in before.last_known)),
-        )
+        said = f"{broker} was made leader at {change.offset} while it was {state}."
+        better = ["kafka-19522.live-last-leader"] if broker in before.last_known else []
+        lives = ((broker, present.epoch),)
+        yield dead_leader.finding(change.event, said, lives=lives, **prevented_by(*better))
     if NO_LEADER in change.after.last_known and NO_LEADER not in before.last_known:
-        yield dead_leader.finding(
-            change.event,
-            f"The last known leader became -1 at {change.offset}: once the ISR and the ELR are "
-            "empty, not even an unclean election by hand finds a leader.",
-            **prevented_by("pr-20629.last-known-by-leader"),
-        )
+        said = f"The last known leader became -1 at {change.offset}: once the ISR and the ELR are "
+        said += "empty, not even an unclean election by hand finds a leader."
+        better = ["pr-20629.last-known-by-leader"]
+        yield dead_leader.finding(change.event, said, **prevented_by(*better))
 
 
 @change_rule("F19", "note")
@@ -190,9 +147,6 @@ def leader_epoch_without_leader_change(change: Change) -> Iterator[Finding]:
         guards = ["kafka-15021.shrink-keeps-epoch"]
         version = GUARDS[guards[0]].metadata_version
         why = f"Below metadata version {version} an ISR that shrinks begins a new leader epoch."
-    yield leader_epoch_without_leader_change.finding(
-        change.event,
-        f"Leader epoch {after.leader_epoch} begins at {change.offset} and {after.leader} stays "
-        f"leader. {why}",
-        **prevented_by(*guards),
-    )
+    said = f"Leader epoch {after.leader_epoch} begins at {change.offset} and {after.leader} stays "
+    said += f"leader. {why}"
+    yield leader_epoch_without_leader_change.finding(change.event, said, **prevented_by(*guards))

@@ -8,34 +8,26 @@ from ..records import Moment
 from ..states import ClusterState, LogEvent, PartitionState
 from . import availability, broker_processes, eligible_leaders, in_sync_joins, leader_changes
 from .finding import Finding
-from .rule import USUAL, EndOfLog, Rule, RuleSubject, Thresholds
+from .rule import USUAL, EndOfLog, Rule, Thresholds, change_of
 
-_ROOMS = (leader_changes, in_sync_joins, availability, eligible_leaders, broker_processes)
-RULES: dict[str, Rule] = {
-    found.name: found
-    for found in sorted(
-        (value for room in _ROOMS for value in vars(room).values() if isinstance(value, Rule)),
-        key=lambda found: int(found.id[1:]),
-    )
-}
+_SUBJECTS = (leader_changes, in_sync_joins, availability, eligible_leaders, broker_processes)
+_FOUND = [v for subject in _SUBJECTS for v in vars(subject).values() if isinstance(v, Rule)]
+RULES = {rule.name: rule for rule in sorted(_FOUND, key=lambda rule: int(rule.id[1:]))}
 """By name, in the order of their numbers."""
 
 
-def _about(subject: RuleSubject) -> tuple[Rule, ...]:
-    return tuple(rule for rule in RULES.values() if rule.subject in (subject, "log"))
-
-
-_OF_PARTITION, _OF_BROKER, _OF_LOG = _about("partition"), _about("broker"), _about("log")
+_OF_CHANGES = [rule.of_change for rule in RULES.values() if rule.of_change]
+_OF_EVENTS = [rule.of_event for rule in RULES.values() if rule.of_event]
 
 
 def findings_of(event: LogEvent, thresholds: Thresholds = USUAL) -> Iterator[Finding]:
     """What the rules find in one event. Those of one rule and one `event` are told as one."""
-    if event.partition is not None:
-        rules = _OF_PARTITION
-    else:
-        rules = _OF_LOG if event.life is None else _OF_BROKER
-    for rule in rules:
-        yield from rule(event, thresholds)
+    change = change_of(event, thresholds)
+    if change is not None:  # Made once for all rules: a log has millions.
+        for of_change in _OF_CHANGES:
+            yield from of_change(change)
+    for of_event in _OF_EVENTS:
+        yield from of_event(event, thresholds)
 
 
 def findings_at_end(

@@ -14,12 +14,14 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from ...protocol.releases import METADATA_LEVEL
-from ..records import UNKNOWN
+from ..records import UNKNOWN, Moment
 from ..states import NO_LEADER, Handler, LogEvent, PartitionState
-from .lives import broker_of
+from .incarnations import broker_of
 
 LOOK_AHEAD = 20_000
 """As many changes wait for the record that names their broker; the first of more are told alone."""
+APART_MS = 1000
+"""Neighbours that are further apart are of two events: the records of one are written at once."""
 _CHANGE = "PARTITION_CHANGE_RECORD"
 _ABOUT_BROKERS: dict[str, Handler] = {
     "REGISTER_BROKER_RECORD": "registration",
@@ -37,7 +39,7 @@ _OTHERS: dict[str, Handler] = {
 }
 _NAMED_LAST = {"registration", "unregistration", "fenced", "directories"}
 _STOPS_ARE_WRITTEN = METADATA_LEVEL["3.3-IV3"]
-_ELR_FIELDS = {"eligibleLeaderReplicas", "lastKnownElr"}
+_OF_AN_ELECTION = {"isr", "leader", "leaderRecoveryState"}
 _OF_A_REASSIGNMENT = {"replicas", "addingReplicas", "removingReplicas"}
 
 
@@ -45,10 +47,11 @@ def with_handlers(events: Iterable[LogEvent]) -> Iterator[LogEvent]:
     """The events with their handlers, in the same order."""
     waiting: list[LogEvent] = []
     opener: LogEvent | None = None
-    end = UNKNOWN
+    end = Moment(UNKNOWN)
     for event in events:
-        behind = event.record.offset == end
-        end = event.record.offset + 1
+        offset, time = event.record.offset, event.record.time
+        behind = offset == end.offset and time - end.time < APART_MS
+        end = Moment(offset + 1, time)
         if event.record.type != _CHANGE:
             yield from _told(waiting, event if behind else None)
             waiting = []
@@ -147,16 +150,16 @@ def _out(before: PartitionState, after: PartitionState, broker: int) -> bool:
 def _alone(event: LogEvent) -> Handler:
     """The handler of a change that no broker's record stands beside."""
     before, after = _sides(event)
-    fields = event.record.fields.keys() - {"partitionId", "topicId"}
-    if fields & _OF_A_REASSIGNMENT:
+    fields = event.record.fields
+    if not _OF_A_REASSIGNMENT.isdisjoint(fields):
         done = before.adding or before.removing
         gone = set(after.replicas) == set(before.replicas) - set(before.removing)
         return "AlterPartition" if done and gone else "reassignment"
-    if fields <= _ELR_FIELDS | {"directories"}:
+    if _OF_AN_ELECTION.isdisjoint(fields):
         return "directories" if event.cluster.has_elr or "directories" in fields else "unknown"
     if after.leader == before.leader and after.leader != NO_LEADER:
         return "AlterPartition"
-    if event.record.fields.get("leaderRecoveryState", -1) == 1:
+    if fields.get("leaderRecoveryState", -1) == 1:
         return "unclean election"
     if after.isr == before.isr and after.leader == after.replicas[0]:
         return "preferred election"

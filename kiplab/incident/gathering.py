@@ -1,0 +1,75 @@
+"""The findings of a whole log: those of one rule and one event told as one, the gravest kept."""
+
+from collections.abc import Iterable
+from typing import get_args
+
+import msgspec
+
+from .findings.finding import Finding, FindingKind
+
+KEPT = 10_000
+"""As many findings are kept; the rest is counted."""
+_KINDS: tuple[FindingKind, ...] = get_args(FindingKind)
+_ALONE = -1
+_Key = tuple[str, int, int]
+
+
+class _Group(msgspec.Struct):
+    """The first finding of an event, and what the others add."""
+
+    first: Finding
+    partitions: list[str]
+    lives: dict[tuple[int, int], None]
+
+
+class GatheredFindings:
+    """Findings as they come. `left_out` counts those that are not kept."""
+
+    def __init__(self) -> None:
+        self.left_out = 0
+        self._groups: dict[FindingKind, dict[_Key, _Group]] = {kind: {} for kind in _KINDS}
+        self._names: dict[str, str] = {}
+        self._count = 0
+
+    def add(self, finding: Finding) -> None:
+        """One finding more. Where there are KEPT, a graver one takes the place of a lesser one."""
+        alone = self._count if finding.event == _ALONE else _ALONE
+        key = (finding.rule, finding.event, alone)
+        groups = self._groups[finding.kind]
+        group = groups.get(key)
+        if group is None:
+            if self._count == KEPT and not self._gave_way(finding.kind):
+                self.left_out += 1
+                return
+            group = groups[key] = _Group(finding, [], {})
+            self._count += 1
+        # A name is one text, however many findings have it.
+        group.partitions += (self._names.setdefault(name, name) for name in finding.partitions)
+        group.lives.update(dict.fromkeys(finding.lives))
+
+    def add_all(self, findings: Iterable[Finding]) -> None:
+        """Some more."""
+        for finding in findings:
+            self.add(finding)
+
+    def in_order(self) -> tuple[Finding, ...]:
+        """The gravest kind first, each kind in the order of the log."""
+        groups = (group for kind in _KINDS for group in self._groups[kind].values())
+        found = (
+            msgspec.structs.replace(
+                group.first,
+                partitions=tuple(dict.fromkeys(group.partitions)),
+                lives=tuple(group.lives),
+            )
+            for group in groups
+        )
+        return tuple(sorted(found, key=lambda f: (_KINDS.index(f.kind), f.offset)))
+
+    def _gave_way(self, kind: FindingKind) -> bool:
+        lesser = _KINDS[: _KINDS.index(kind) : -1]
+        for groups in (self._groups[other] for other in lesser if self._groups[other]):
+            groups.popitem()
+            self._count -= 1
+            self.left_out += 1
+            return True
+        return False

@@ -1,0 +1,175 @@
+"""What happened in a cluster, from its metadata log: one pass over the files, another for pictures.
+
+>>> import kiplab
+>>> history = kiplab.read_metadata_log("00000000000000000000.log")  # doctest: +SKIP
+>>> [finding.sentence for finding in history.findings]  # doctest: +SKIP
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from .findings.finding import Finding
+from .findings.rule import Thresholds
+from .findings.rule_table import findings_at_end, findings_of
+from .gathering import GatheredFindings
+from .reading import LogItems, read_items
+from .records import UNKNOWN, FileRead, LogItem, Moment, Remark
+from .replay.replaying import Replay
+from .states import ClusterState, LogEvent, PartitionKey, PartitionState
+
+PICTURED = 5
+Progress = Callable[[int, int], None]
+"""Called with the bytes that were read and the bytes that there are."""
+
+
+class MetadataHistory(msgspec.Struct, frozen=True):
+    """What a metadata log tells of its cluster.
+
+    `findings` are the gravest first; `left_out` more were found. `cluster` and `partitions` are the
+    states at the end of what was read, `first` and `last` its first and last records, None without
+    any. `is_whole` is False where the reader was stopped before the end (Ctrl-C). `chosen` are the
+    partitions that were asked for by name.
+    """
+
+    read: tuple[FileRead, ...]
+    remarks: tuple[Remark, ...]
+    findings: tuple[Finding, ...]
+    left_out: int
+    cluster: ClusterState
+    partitions: Mapping[PartitionKey, PartitionState]
+    first: Moment | None
+    last: Moment | None
+    is_whole: bool = True
+    chosen: tuple[str, ...] = ()
+    _items: LogItems | None = None
+    _passes: dict[frozenset[str], tuple[LogEvent, ...]] = {}
+
+    @property
+    def pictured(self) -> tuple[str, ...]:
+        """The partitions that were chosen, else those of the five gravest findings."""
+        gravest = (finding.partitions[0] for finding in self.findings if finding.partitions)
+        return self.chosen or tuple(dict.fromkeys(gravest))[:PICTURED]
+
+    def events(self, *partitions: str) -> tuple[LogEvent, ...]:
+        """The events of the partitions, with those of all brokers and of the cluster, and maybe
+        those of other partitions: another pass over the files, the first time for all `pictured`.
+
+        Raises UnreadableInputError where a file is not what it was.
+        """
+        wanted = frozenset(partitions)
+        for names, events in self._passes.items():
+            if wanted <= names:
+                return events
+        names = wanted if self._passes else wanted | {*self.pictured}
+        self._passes[names] = tuple(_events_of(names, self._items or ()))
+        return self._passes[names]
+
+
+def read_metadata_log(
+    *files: str | Path,
+    partitions: Iterable[str] = (),
+    topic: str | None = None,
+    broker: int | None = None,
+    from_: str | int | None = None,
+    to: str | int | None = None,
+    limit_ms: int = 1000,
+    every: bool = False,
+    progress: Progress | None = None,
+) -> MetadataHistory:
+    """Replay the metadata log of a real cluster, and say what it shows.
+
+    `files` are segments, checkpoints, dumps (also ``.gz``), folders of them, or ``"-"`` for
+    standard input. `partitions` (``"orders-0"``), `topic`, `broker`, `from_` and `to` (an offset,
+    or a time in ISO 8601, UTC unless it says another zone) choose whose findings are told.
+    `limit_ms` is how long a partition may be without a leader. `every` tells also what the releases
+    involved exclude.
+
+    Ctrl-C ends the reading: the history is that of what was read until then.
+
+    Raises UnreadableInputError where no history can be made of the input, ValueError for a bound
+    that is neither an offset nor a time.
+    """
+    chosen = tuple(partitions)
+    asked = _Asked(frozenset(chosen), topic, broker, _bound(from_), _bound(to))
+    thresholds = Thresholds(leaderless_ms=limit_ms, every=every)
+    items, found = read_items(files, progress=progress), GatheredFindings()
+    replay, is_whole = Replay(found.add), True
+    try:
+        for event in replay.events(items):
+            if asked.concerns(event):
+                found.add_all(findings_of(event, thresholds))
+    except KeyboardInterrupt:
+        is_whole = False
+    if replay.last:
+        states = (p for p in replay.partitions.values() if asked.is_about(p))
+        at_end = findings_at_end(replay.cluster, states, replay.last, thresholds)
+        found.add_all(f for f in at_end if asked.is_within(Moment(f.offset, f.time)))
+    return MetadataHistory(
+        read=tuple(items.files_read),
+        remarks=tuple(replay.remarks),
+        findings=found.in_order(),
+        left_out=found.left_out,
+        cluster=replay.cluster,
+        partitions=replay.partitions,
+        first=replay.first,
+        last=replay.last,
+        is_whole=is_whole,
+        chosen=chosen,
+        _items=items,
+    )
+
+
+class _Asked(NamedTuple):
+    """Whose findings are told. A bound has an offset or a time."""
+
+    partitions: frozenset[str]
+    topic: str | None
+    broker: int | None
+    since: Moment | None
+    until: Moment | None
+
+    def concerns(self, event: LogEvent) -> bool:
+        if not self.is_within(event.record.moment):
+            return False
+        if event.partition is not None:
+            return self.is_about(event.partition)
+        return self.broker is None or event.life is None or event.life.broker == self.broker
+
+    def is_about(self, partition: PartitionState) -> bool:
+        return (
+            (not self.partitions or partition.name in self.partitions)
+            and self.topic in (None, partition.topic)
+            and (self.broker is None or self.broker in partition.replicas)
+        )
+
+    def is_within(self, moment: Moment) -> bool:
+        begun = self.since is None or not _is_before(moment, self.since)
+        return begun and (self.until is None or not _is_before(self.until, moment))
+
+
+def _is_before(moment: Moment, other: Moment) -> bool:
+    if UNKNOWN in (moment.offset, other.offset):
+        return moment.time < other.time
+    return moment.offset < other.offset
+
+
+def _bound(given: str | int | None) -> Moment | None:
+    if given is None or str(given).isdigit():
+        return None if given is None else Moment(int(given))
+    try:
+        time = datetime.fromisoformat(str(given))
+    except ValueError:
+        raise ValueError(f"{given!r} is neither an offset nor a time in ISO 8601") from None
+    time = time if time.tzinfo else time.replace(tzinfo=UTC)
+    return Moment(UNKNOWN, round(time.timestamp() * 1000))
+
+
+def _events_of(names: frozenset[str], items: Iterable[LogItem]) -> Iterator[LogEvent]:
+    for event in Replay(lambda _: None).events(items):
+        named = event.partition.name in names if event.partition else True
+        if named and event.record.type != "TOPIC_RECORD":
+            yield event
