@@ -63,7 +63,6 @@ def _history(options: argparse.Namespace) -> MetadataHistory:
             to=options.to,
             limit_ms=round(options.limit * 1000),
             every=options.all,
-            pictures=options.out is not None,
             progress=progress,
         )
 

@@ -85,7 +85,8 @@ def _differences(before: PartitionState, after: PartitionState) -> Iterator[tupl
         if old != new:
             yield name, broker_list(old), broker_list(new)
     if after.recovering != before.recovering:
-        yield "recovery state", *(("recovered", "recovering")[:: 1 if after.recovering else -1])
+        old, new = ("recovered", "recovering")[:: 1 if after.recovering else -1]
+        yield "recovery state", old, new
     if after.directories != before.directories:
         yield "log directories", "some", "others"
 

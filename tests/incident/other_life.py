@@ -43,7 +43,7 @@ def history(items: Sequence[LogItem] | None = None, **about: object) -> Metadata
         "partitions": replay.partitions,
         "first": first,
         "last": last,
-        "_again": lambda: iter(items),
+        "_items": items,
     }
     return MetadataHistory(**{**told, "_passes": {}, **about})  # type: ignore[arg-type]
 

@@ -30,10 +30,10 @@ def test_moments_are_the_records_that_touch_it_called_by_their_offsets() -> None
     numbers = ["before", *["15", "23", "24", "32", "34", "54", "55", "60", "61", "62"], "after"]
     assert list(ROWS.meta.numbers) == numbers
     assert [m.label for m in ROWS.moments][4:8] == [
-        "16:49:49.3 2 shutting down",
+        "16:49:49.3 broker 2 shutting down",
         "leader 1, ISR {1}",
-        "16:50:10.3 no leader",
-        "fence 1",
+        "16:50:10.3 leader none",
+        "broker 1 fenced",
     ]
     assert not ROWS.messages
     assert not ROWS.logs
