@@ -111,7 +111,7 @@ def read_metadata_log(
     return MetadataHistory(
         read=tuple(items.files_read),
         remarks=tuple(replay.remarks),
-        findings=found.told(),
+        findings=found.in_order(),
         left_out=found.left_out,
         cluster=replay.cluster,
         partitions=replay.partitions,
