@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import common_options as common
@@ -21,6 +22,7 @@ def run_import(options: argparse.Namespace) -> int:
 
     Raises CommandError for what cannot be read, written or chosen.
     """
+    from ..incident.as_play.play_of_history import NoHistoryError
     from ..incident.history_words import findings_sentence, report, stories, text
     from ..incident.incident_files import write_history
     from ..incident.records import UnreadableInputError
@@ -30,15 +32,18 @@ def run_import(options: argparse.Namespace) -> int:
 
     common.require_ending(options)
     files = [file for file in (options.findings, options.out) if file is not None]
+    common.require_folder(options.as_play)
     for file in files:
         common.require_folder(file)
         check_installed(file)
-    with common.bad_input(UnreadableInputError, ExportError, ValueError):
+    with common.bad_input(UnreadableInputError, ExportError, NoHistoryError, ValueError):
         page_theme(options.theme)
         history = _history(options)
         for file in files:
             with common.writing(file):
                 write_history(history, file, theme=options.theme)
+        if options.as_play is not None:
+            _write_play(history, options.as_play)
         if options.json:
             common.print_json(report(history))
         elif options.out is not None:
@@ -63,8 +68,23 @@ def _history(options: argparse.Namespace) -> MetadataHistory:
             to=options.to,
             limit_ms=round(options.limit * 1000),
             every=options.all,
+            logs=options.logs,
+            zone=options.zone,
+            anonymise=options.anonymise,
             progress=progress,
         )
+
+
+def _write_play(history: MetadataHistory, out: str) -> None:
+    """Of the first partition that is chosen, else of the one with the gravest finding."""
+    name = next(iter(history.pictured), None)
+    if name is None:
+        raise common.CommandError("no finding is about a partition: name one, --partition orders-0")
+    play = history.play(name)
+    with common.writing(out):
+        Path(out).write_text(play.text, "utf-8")
+    wrote = f"{out}: {name}, {play.records} of {play.of} records"
+    print(f"{wrote}. {play.failed.sentence}" if play.failed else wrote, file=sys.stderr)
 
 
 def _fails(history: MetadataHistory, kind: str | None) -> bool:

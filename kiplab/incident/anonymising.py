@@ -40,6 +40,16 @@ _PLACE = re.compile(r"(?<![\w/])/[^\s,\]]+|(?<= in cluster )\S+")
 """A path, and the id of a cluster, which may be chosen by hand."""
 
 
+class RenamedItems(Iterable[LogItem]):
+    """A log with other names; it can be read again as the log itself can."""
+
+    def __init__(self, items: Iterable[LogItem], names: "Anonymiser") -> None:
+        self._items, self._names = items, names
+
+    def __iter__(self) -> Iterator[LogItem]:
+        return self._names.items(self._items)
+
+
 class Anonymiser:
     """The names of one run. It fills up as the input is read."""
 
@@ -58,6 +68,11 @@ class Anonymiser:
             self._names[text], self._known = f"{kind}-{self._counts[kind]}", None
         return self._names[text]
 
+    def partition(self, name: str) -> str:
+        """``topic-1-0`` for ``orders-0``."""
+        topic, _, number = name.rpartition("-")
+        return f"{self.name('topic', topic)}-{number}"
+
     def items(self, items: Iterable[LogItem]) -> Iterator[LogItem]:
         """The same log with other names."""
         for item in items:
@@ -74,9 +89,8 @@ class Anonymiser:
         for found in _PLACE.findall(text):
             self.name("directory" if found.startswith("/") else "cluster", found)
         if "partition" in read:
-            topic, _, number = read["partition"].rpartition("-")
-            was, read["partition"] = read["partition"], f"{self.name('topic', topic)}-{number}"
-            text = text.replace(was, read["partition"])
+            read["partition"] = self.partition(line.read["partition"])
+            text = text.replace(line.read["partition"], read["partition"])
         return replace(line, read=read, file=file, text=self._text(text))
 
     def remark(self, remark: Remark) -> Remark:

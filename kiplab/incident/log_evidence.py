@@ -14,30 +14,37 @@ LINES_MAX = 8
 NEAR_MS = 5_000
 """How far apart line and record may be where their times are all that ties them."""
 Tie = tuple[str | int, ...]
-Begun = Mapping[tuple[str, int], LogEvent]
-"""By partition and leader epoch: the event in which it begins in the metadata log."""
+
+
+class LineTies:
+    """What log lines can be tied to, gathered while a log is replayed: processes, and where leader
+    epochs of the partitions begin that lines name.
+    """
+
+    def __init__(self, lines: Iterable[NodeLine]) -> None:
+        self.begun: dict[tuple[str, int], LogEvent] = {}
+        self.processes: dict[str, Tie] = {}
+        self._named = {line.read["partition"] for line in lines if "partition" in line.read}
+
+    def add(self, event: LogEvent) -> None:
+        """One event more."""
+        state, life = event.after, event.life
+        if state is not None and state.name in self._named:
+            self.begun.setdefault((state.name, state.leader_epoch), event)
+        if life is not None:
+            self.processes[life.incarnation] = ("life", life.broker, life.epoch)
 
 
 def evidence(
-    findings: Iterable[Finding], lines: Sequence[NodeLine], events: Iterable[LogEvent]
+    findings: Iterable[Finding], lines: Sequence[NodeLine], ties: LineTies
 ) -> list[Finding]:
-    """The losses that lines prove, then the findings with the lines that speak of them. `events`
-    are those of the metadata log; what no line names is passed over.
-    """
-    named = {line.read["partition"] for line in lines if "partition" in line.read}
-    begun: dict[tuple[str, int], LogEvent] = {}
-    lives: dict[str, Tie] = {}
-    for event in events:
-        if event.after is not None and event.after.name in named:
-            begun.setdefault((event.after.name, event.after.leader_epoch), event)
-        if event.life is not None:
-            lives[event.life.incarnation] = ("life", event.life.broker, event.life.epoch)
-    epochs: dict[int, Tie] = {e.record.offset: ("epoch", *key) for key, e in begun.items()}
-    tied = [(line, set(_exact(line, lives)), set(_near(line))) for line in lines]
-    return [*lost_by_offsets(lines, begun), *(_quoting(f, tied, epochs) for f in findings)]
+    """The losses that lines prove, then the findings with the lines that speak of them."""
+    epochs: dict[int, Tie] = {e.record.offset: ("epoch", *at) for at, e in ties.begun.items()}
+    tied = [(line, set(_exact(line, ties.processes)), set(_near(line))) for line in lines]
+    return [*lost_by_offsets(lines, ties), *(_quoting(f, tied, epochs) for f in findings)]
 
 
-def _exact(line: NodeLine, lives: Mapping[str, Tie]) -> Iterator[Tie]:
+def _exact(line: NodeLine, processes: Mapping[str, Tie]) -> Iterator[Tie]:
     """What a line names that records name as well."""
     read = line.read
     if read.keys() >= {"broker", "epoch"}:
@@ -46,8 +53,8 @@ def _exact(line: NodeLine, lives: Mapping[str, Tie]) -> Iterator[Tie]:
         yield "epoch", read["partition"], line.number("leader_epoch")
     if "controller_epoch" in read:
         yield "controller", line.number("controller_epoch")
-    if read.get("incarnation") in lives:
-        yield lives[read["incarnation"]]
+    if read.get("incarnation") in processes:
+        yield processes[read["incarnation"]]
 
 
 def _near(line: NodeLine) -> Iterator[Tie]:
@@ -82,7 +89,7 @@ def _is_near(time: int, times: Iterable[int]) -> bool:
     return time != UNKNOWN and any(abs(other - time) <= NEAR_MS for other in times)
 
 
-def lost_by_offsets(lines: Sequence[NodeLine], begun: Begun) -> Iterator[Finding]:
+def lost_by_offsets(lines: Sequence[NodeLine], ties: LineTies) -> Iterator[Finding]:
     """A leader that begins below a high watermark of an earlier leader epoch: what was committed
     between the two is missing. The converse proves nothing.
     """
@@ -90,10 +97,11 @@ def lost_by_offsets(lines: Sequence[NodeLine], begun: Begun) -> Iterator[Finding
     for line in lines:
         if line.kind == "leads":
             leaders.setdefault((line.read["partition"], line.read["topic_id"]), []).append(line)
-    for (name, _), said in sorted(leaders.items()):
+    for (name, topic_id), said in sorted(leaders.items()):
         high: NodeLine | None = None
         for line in sorted(said, key=lambda line: line.number("leader_epoch")):
-            at = begun.get((name, line.number("leader_epoch")))
+            at = ties.begun.get((name, line.number("leader_epoch")))
+            at = at if at and at.after and at.after.key.topic_id == topic_id else None
             if high is not None and line.number("offset") < high.number("high_watermark"):
                 cut = [x for x in lines if x.kind == "truncates" and x.read["partition"] == name]
                 yield _lost(name, high, line, cut, at)
@@ -119,6 +127,6 @@ def _lost(
         low.time if at is None else at.record.time,
         partitions=(name,),
         evidence=() if at is None else (at.record,),
-        cannot_say="The high watermark may have risen after that line: then more is missing.",
+        cannot_say=f"how far the high watermark rose later in leader epoch {epochs[0]}.",
         lines=(high.text, low.text, *copies)[:LINES_MAX],
     )

@@ -12,11 +12,15 @@ from typing import NamedTuple
 
 import msgspec
 
+from .anonymising import Anonymiser, RenamedItems
+from .as_play.play_of_history import NoHistoryError, PlayOfHistory, as_play
 from .findings.finding import Finding
 from .findings.rule import Thresholds
 from .findings.rule_table import findings_at_end, findings_of
 from .gathering import GatheredFindings
-from .reading import LogItems, read_items
+from .log_evidence import LineTies, evidence
+from .node_logs import NodeLine, read_node_logs, zone_of
+from .reading import read_items
 from .records import UNKNOWN, FileRead, LogItem, Moment, Remark
 from .replay.replaying import Replay
 from .states import ClusterState, LogEvent, PartitionKey, PartitionState
@@ -45,7 +49,7 @@ class MetadataHistory(msgspec.Struct, frozen=True):
     last: Moment | None
     is_whole: bool = True
     chosen: tuple[str, ...] = ()
-    _items: LogItems | None = None
+    _items: Iterable[LogItem] = ()
     _passes: dict[frozenset[str], tuple[LogEvent, ...]] = {}
 
     @property
@@ -65,8 +69,21 @@ class MetadataHistory(msgspec.Struct, frozen=True):
             if wanted <= names:
                 return events
         names = wanted if self._passes else wanted | {*self.pictured}
-        self._passes[names] = tuple(_events_of(names, self._items or ()))
+        self._passes[names] = tuple(_events_of(names, self._items))
         return self._passes[names]
+
+    def play(self, partition: str, *, disk: str = "tail-lost") -> PlayOfHistory:
+        """A play that makes the engine write the records of a partition; `disk` is what a process
+        that dies takes along. Of topics of one name it is the one that was created last.
+
+        Raises NoHistoryError for a partition that the log has not, UnreadableInputError where a
+        file is not what it was.
+        """
+        events = self.events(partition)
+        keys = [e.after.key for e in events if e.after and e.after.name == partition]
+        if not keys:
+            raise NoHistoryError(f"there is no partition {partition!r} in this log")
+        return as_play(events, keys[-1], disk=disk)
 
 
 def read_metadata_log(
@@ -78,6 +95,9 @@ def read_metadata_log(
     to: str | int | None = None,
     limit_ms: int = 1000,
     every: bool = False,
+    logs: Iterable[str | Path] = (),
+    zone: str | None = None,
+    anonymise: bool = False,
     progress: Progress | None = None,
 ) -> MetadataHistory:
     """Replay the metadata log of a real cluster, and say what it shows.
@@ -88,18 +108,28 @@ def read_metadata_log(
     `limit_ms` is how long a partition may be without a leader. `every` tells also what the releases
     involved exclude.
 
+    `logs` are log files of nodes (state-change.log, controller.log, server.log), with times of the
+    `zone`, as in ``"+02:00"``: findings quote them, and they may prove a loss. With `anonymise`
+    topics, hosts, racks, directories and principals have other names in all that is made of it.
+
     Ctrl-C ends the reading: the history is that of what was read until then.
 
     Raises UnreadableInputError where no history can be made of the input, ValueError for a bound
-    that is neither an offset nor a time.
+    that is neither an offset nor a time, and for a zone that is none.
     """
-    chosen = tuple(partitions)
+    names = Anonymiser() if anonymise else None
+    chosen = tuple(names.partition(p) if names else p for p in partitions)
+    topic = names.name("topic", topic) if names and topic else topic
+    lines, unknown = read_node_logs(logs, zone_of(zone) if zone else None)
     asked = _Asked(frozenset(chosen), topic, broker, _bound(from_), _bound(to))
     thresholds = Thresholds(leaderless_ms=limit_ms, every=every)
-    items, found = read_items(files, progress=progress), GatheredFindings()
-    replay, is_whole = Replay(found.add), True
+    source, found = read_items(files, progress=progress), GatheredFindings()
+    items = RenamedItems(source, names) if names else source
+    replay, is_whole, ties = Replay(found.add), True, LineTies(_renamed(lines, names))
     try:
         for event in replay.events(items):
+            if lines:
+                ties.add(event)
             if asked.concerns(event):
                 found.add_all(findings_of(event, thresholds))
     except KeyboardInterrupt:
@@ -108,10 +138,17 @@ def read_metadata_log(
         states = (p for p in replay.partitions.values() if asked.is_about(p))
         at_end = findings_at_end(replay.cluster, states, replay.last, thresholds)
         found.add_all(f for f in at_end if asked.is_within(Moment(f.offset, f.time)))
+    files_read = source.files_read
+    # By now every name of the log is known: lines may have those that records have.
+    lines = [line for line in _renamed(lines, names) if asked.reads(line)]
+    if names:
+        called = {read.file: names.name("file", read.file) for read in files_read}
+        files_read = [msgspec.structs.replace(r, file=called[r.file]) for r in files_read]
+        unknown = [names.remark(remark) for remark in unknown]
     return MetadataHistory(
-        read=tuple(items.files_read),
-        remarks=tuple(replay.remarks),
-        findings=found.in_order(),
+        read=tuple(files_read),
+        remarks=(*replay.remarks, *unknown),
+        findings=tuple(evidence(found.in_order(), lines, ties)),
         left_out=found.left_out,
         cluster=replay.cluster,
         partitions=replay.partitions,
@@ -121,6 +158,10 @@ def read_metadata_log(
         chosen=chosen,
         _items=items,
     )
+
+
+def _renamed(lines: list[NodeLine], names: Anonymiser | None) -> list[NodeLine]:
+    return [names.line(line) for line in lines] if names else lines
 
 
 class _Asked(NamedTuple):
@@ -145,6 +186,13 @@ class _Asked(NamedTuple):
             and self.topic in (None, partition.topic)
             and (self.broker is None or self.broker in partition.replicas)
         )
+
+    def reads(self, line: NodeLine) -> bool:
+        """Whether a line of a log file names no other partition."""
+        name = line.read.get("partition")
+        is_other = self.partitions and name not in self.partitions
+        topic = name.rpartition("-")[0] if name else self.topic
+        return name is None or (not is_other and self.topic in (None, topic))
 
     def is_within(self, moment: Moment) -> bool:
         begun = self.since is None or not _is_before(moment, self.since)

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from kiplab.incident.findings.finding import Finding
 from kiplab.incident.findings.rule_table import findings_of
-from kiplab.incident.log_evidence import evidence
+from kiplab.incident.log_evidence import LineTies
+from kiplab.incident.log_evidence import evidence as evidence_of
 from kiplab.incident.node_logs import NodeLine, read_node_logs, zone_of
 from kiplab.incident.records import UnreadableInputError
 from kiplab.incident.states import LogEvent
@@ -39,6 +41,13 @@ def understood(tmp_path: Path, *lines: str, zone: str = "") -> list[NodeLine]:
     file = tmp_path / "some.log"
     file.write_text("\n".join(lines), "utf-8")
     return read_node_logs([file], zone_of(zone) if zone else None)[0]
+
+
+def evidence(findings: list[Finding], lines: list[NodeLine], told: list[LogEvent]) -> list[Finding]:
+    ties = LineTies(lines)
+    for event in told:
+        ties.add(event)
+    return evidence_of(findings, lines, ties)
 
 
 def events() -> list[LogEvent]:
