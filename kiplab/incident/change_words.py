@@ -11,14 +11,8 @@ from .states import NO_LEADER, BrokerLife, LogEvent, PartitionState
 
 METADATA_VERSION = "metadata.version"
 _VERSIONS = {level: name for name, level in METADATA_LEVEL.items()}
-_LISTS = {
-    "ISR": "isr",
-    "ELR": "elr",
-    "last known leader": "last_known",
-    "replicas": "replicas",
-    "adding": "adding",
-    "removing": "removing",
-}
+_LISTS = {"ISR": "isr", "ELR": "elr", "last known leader": "last_known"}
+_LISTS |= {name: name for name in ("replicas", "adding", "removing")}
 
 
 class ChangeLine(NamedTuple):
@@ -53,7 +47,8 @@ def change_words(event: LogEvent, *, short: bool = False) -> str:
     """
     record, before, after = event.record, event.before, event.after
     if event.life is not None:
-        return _life_words(record, event.life)
+        told = _life_words(record, event.life)
+        return told.partition(" (")[0] if short else told
     if event.partition is None:
         return _cluster_words(record)
     if after is None:

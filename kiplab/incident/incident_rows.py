@@ -60,7 +60,6 @@ class Around(NamedTuple):
     no broker where it `is_start` of the log.
     """
 
-    key: PartitionKey
     name: str
     brokers: tuple[int, ...]
     is_new: bool
@@ -121,20 +120,17 @@ def incident_rows(
     states = _states(events, key)
     brokers = tuple(sorted({broker for state in states for broker in state.replicas}))
     created = any("created" in e.handlers for e in events if _is_about(e, key) and not e.before)
-    around = Around(key, states[-1].name, brokers, (whole or created) and not first, whole)
-    end = shots[-1].x + 1
+    around = Around(states[-1].name, brokers, (whole or created) and not first, whole)
+    end, happened = shots[-1].x + 1, [*_happened(shots, around.name)]
     after = "the log ends here" if last == len(events) else "later records are not shown"
     return Rows(
         meta=_meta(around, shots, findings),
         moments=tuple(_moments(shots)),
-        spans=(
-            *_spans(shots, around),
-            SpanRow("world", UNKNOWN, end, end + 1, UNKNOWN, after),
-        ),
-        ticks=tuple(_ticks(shots, around.name)),
+        spans=(*_spans(shots, around), SpanRow("world", UNKNOWN, end, end + 1, UNKNOWN, after)),
+        ticks=tuple(tick for tick, _ in happened),
         messages=(),
         marks=tuple(_marks(shots, findings, around.name)),
-        events=tuple(_events(shots, around.name)),
+        events=tuple(event for _, event in happened),
     )
 
 
@@ -162,12 +158,8 @@ def _shots(
 
 def _before(event: LogEvent) -> ClusterState:
     """The cluster before the first event, as far as it is known."""
-    cluster, life = event.cluster, event.life
-    if life is None:
-        return cluster
-    earlier = cluster.earlier_lives.get(life.broker, ())[-1:]
-    others = {id: other for id, other in cluster.lives.items() if id != life.broker}
-    return replace(cluster, lives=others | {before.broker: before for before in earlier})
+    lives = {id: life for id, life in event.cluster.lives.items() if life != event.life}
+    return replace(event.cluster, lives=lives)
 
 
 def _silence(event: LogEvent) -> str:
@@ -178,16 +170,12 @@ def _silence(event: LogEvent) -> str:
     return span(now - before.time) if now - before.time > SILENT else ""
 
 
-# --- what the run is called -----------------------------------------------------------------------
-
-
 def _meta(around: Around, shots: Sequence[Shot], found: Sequence[Numbered]) -> Meta:
-    offsets = [shot.event.record.offset for shot in shots if shot.event is not None]
-    title = f"in the metadata log, offsets {offsets[0]} to {offsets[-1]}"
+    numbers = ["…" if s.event is None else str(s.event.record.offset) for s in shots[1:]]
+    title = f"in the metadata log, offsets {numbers[0]} to {numbers[-1]}"
     versions = dict.fromkeys(filter(None, (_version(shot.cluster) for shot in shots)))
     question = found[0][1].sentence if found else ""
     gravest = f"; the gravest: {question}" if found else "."
-    told = f"{around.name} {title}. {plural(len(found), 'finding')}{gravest}"
     return Meta(
         name=around.name,
         title=title,
@@ -197,29 +185,17 @@ def _meta(around: Around, shots: Sequence[Shot], found: Sequence[Numbered]) -> M
         guards=(),
         switched=(),
         verdict="",
-        sentence=f"{told} At the end: {_at_the_end(shots[-1].state)}.",
+        sentence=f"{around.name} {title}. {plural(len(found), 'finding')}{gravest}",
         brokers=around.brokers,
         partitions=(around.name,),
         end=shots[-1].x + 2,
-        numbers=("before", *(_number(shot) for shot in shots[1:]), "after"),
+        numbers=("before", *numbers, "after"),
     )
-
-
-def _at_the_end(state: PartitionState | None) -> str:
-    if state is None:
-        return "there is no such partition"
-    leader = "no leader" if state.leader == NO_LEADER else f"leader {state.leader}"
-    epochs = f"leader epoch {state.leader_epoch}, partition epoch {state.partition_epoch}"
-    return f"{leader}, ISR {broker_list(state.isr)}, {epochs}"
 
 
 def _version(cluster: ClusterState) -> str:
     level = cluster.features.get(METADATA_VERSION, 0)
     return version_words(level) if level else ""
-
-
-def _number(shot: Shot) -> str:
-    return "…" if shot.event is None else str(shot.event.record.offset)
 
 
 def _moments(shots: Sequence[Shot]) -> Iterator[MomentRow]:
@@ -236,8 +212,6 @@ def _moments(shots: Sequence[Shot]) -> Iterator[MomentRow]:
         yield MomentRow(x, x, text, " ".join(told) if x else "")
     yield MomentRow(shots[-1].x + 1, 0, "after the last record", "")
 
-
-# --- what lasts -----------------------------------------------------------------------------------
 
 Place = tuple[str, str, str]
 """Lane, track, partition."""
@@ -315,26 +289,16 @@ def _role(state: PartitionState, id: int) -> Reading:
     return Reading("out", "out of the ISR")
 
 
-# --- what happened --------------------------------------------------------------------------------
-
-
-def _ticks(shots: Iterable[Shot], name: str) -> Iterator[TickRow]:
-    for shot in shots:
-        if (event := shot.event) is not None:
-            record, told, mine = event.record, change_words(event), event.partition is not None
-            text, short, partition = f"{record.type}: {told}", "" if mine else told, name * mine
-            row = (shot.x, record.offset, record.type, record.version, text, short, partition)
-            yield TickRow(*row, (f"{shot.x}.1",))
-
-
-def _events(shots: Iterable[Shot], name: str) -> Iterator[EventRow]:
-    for shot in shots:
-        if (event := shot.event) is not None:
-            x, mine, life = shot.x, event.partition is not None, event.life
-            node = "partition" if mine else broker_lane(life.broker) if life else "controller"
-            text = f"{change_words(event)}{f' ({doing(event)})' if mine else ''}."
-            row = (x, x, x, event.record.type, node, name * mine, text)
-            yield EventRow(*row, id=f"{x}.1")
+def _happened(shots: Iterable[Shot], name: str) -> Iterator[tuple[TickRow, EventRow]]:
+    for x, event in ((shot.x, shot.event) for shot in shots if shot.event is not None):
+        record, told, life, id = event.record, change_words(event), event.life, f"{x}.1"
+        mine = event.partition is not None
+        short = "" if mine else change_words(event, short=True).removeprefix("broker ")
+        row = (x, record.offset, record.type, record.version, f"{record.type}: {told}", short)
+        node = "partition" if mine else broker_lane(life.broker) if life else "controller"
+        by = f" ({doing(event)})" if mine else ""
+        shown = (x, x, x, record.type, node, name * mine, f"{told}{by}.")
+        yield TickRow(*row, name * mine, (id,)), EventRow(*shown, id=id)
 
 
 def _marks(shots: Sequence[Shot], findings: Sequence[Numbered], name: str) -> Iterator[MarkRow]:
