@@ -4,13 +4,14 @@ import gzip
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from kiplab.incident.findings.finding import Finding
 from kiplab.incident.findings.rule_table import findings_of
 from kiplab.incident.log_evidence import LineTies
 from kiplab.incident.log_evidence import evidence as evidence_of
 from kiplab.incident.node_logs import NodeLine, read_node_logs, zone_of
-from kiplab.incident.records import UnreadableInputError
+from kiplab.incident.records import LogRecord, UnreadableInputError
 from kiplab.incident.states import LogEvent
 from kiplab.plays.library import load, names
 from kiplab.plays.runner import run_play
@@ -51,7 +52,13 @@ def evidence(findings: list[Finding], lines: list[NodeLine], told: list[LogEvent
 
 
 def events() -> list[LogEvent]:
-    return replayed(list(short_log(OTHER_LIFE)))[0]
+    """Those of the log, under the topic id of the lines."""
+    return replayed([_under_id(record) for record in short_log(OTHER_LIFE)])[0]
+
+
+def _under_id(record: LogRecord) -> LogRecord:
+    named = {"topicId": ID} if "topicId" in record.fields else {}
+    return replace(record, fields=record.fields | named)
 
 
 @pytest.mark.parametrize(

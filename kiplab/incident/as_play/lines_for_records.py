@@ -16,7 +16,7 @@ from ..states import PartitionState
 from .compared_records import FEATURES, SETTINGS, RecordContent, Target
 from .header_of_history import RECORDS, metadata_version_of
 
-Lines = tuple[str, ...]
+PlayLines = tuple[str, ...]
 SHORT_MS = 1_000
 """Records of one handler are not further apart. Who joins sooner after it was unfenced may have
 been asked for before.
@@ -36,7 +36,7 @@ class Situation(NamedTuple):
     disk: str
 
 
-def tries(now: Situation) -> Iterator[Lines]:
+def tries(now: Situation) -> Iterator[PlayLines]:
     """The lines to try for the first of `todo`."""
     said, after = now.todo[0].content, now.todo[0].after
     about, _, setting = said.about.partition(":")
@@ -55,7 +55,7 @@ def tries(now: Situation) -> Iterator[Lines]:
             yield from _of_partition(now, after)
 
 
-def _upgraded(target: Target) -> Lines:
+def _upgraded(target: Target) -> PlayLines:
     level = target.content.field("level") or "0"
     word = FEATURES[target.content.about]
     version = metadata_version_of(target.event.cluster) if word == "metadata" else level
@@ -65,7 +65,7 @@ def _upgraded(target: Target) -> Lines:
 # --- brokers ------------------------------------------------------------------------------------
 
 
-def _of_brokers(now: Situation) -> Iterator[Lines]:
+def _of_brokers(now: Situation) -> Iterator[PlayLines]:
     """What the next broker of the log does; changes of the partition before it may be its doing."""
     changes = list(takewhile(lambda t: t.content.broker is None, now.todo[:_GROUP]))
     cause = now.todo[len(changes) : len(changes) + 1]
@@ -94,7 +94,7 @@ def _may_belong(change: Target, cause: Target) -> bool:
     return is_near and change.event.cause in (UNKNOWN, other.offset)
 
 
-def _registers(now: Situation, id: int, target: Target) -> Iterator[Lines]:
+def _registers(now: Situation, id: int, target: Target) -> Iterator[PlayLines]:
     life = target.event.life
     old = now.cluster.features.release_of(BrokerId(id))
     release = life.release if life is not None else ""
@@ -105,7 +105,7 @@ def _registers(now: Situation, id: int, target: Target) -> Iterator[Lines]:
     yield (f"shut-down {id}", *start)
 
 
-def _is_fenced(now: Situation, id: int, later: Sequence[Target]) -> Iterator[Lines]:
+def _is_fenced(now: Situation, id: int, later: Sequence[Target]) -> Iterator[PlayLines]:
     if not _runs(now, id):
         yield (f"expire {id}",)
         return
@@ -153,7 +153,7 @@ def _runs(now: Situation, id: int) -> bool:
 # --- the partition --------------------------------------------------------------------------------
 
 
-def _of_partition(now: Situation, after: PartitionState) -> Iterator[Lines]:
+def _of_partition(now: Situation, after: PartitionState) -> Iterator[PlayLines]:
     """What the leader or an operator does."""
     before, name, leader = now.state, after.name, after.leader
     if leader == before.leader:
@@ -165,7 +165,7 @@ def _of_partition(now: Situation, after: PartitionState) -> Iterator[Lines]:
     yield (f"elect {name} unclean=yes",)
 
 
-def traffic(state: PartitionState) -> Lines:
+def traffic(state: PartitionState) -> PlayLines:
     """Records that a leader takes, and that the whole ISR has: they are committed."""
     if state.leader == NO_LEADER:
         return ()

@@ -18,7 +18,7 @@ from ..records import UNKNOWN
 from ..states import LogEvent, PartitionKey, PartitionState
 from .compared_records import RecordContent, Target, targets_of, written_by_engine
 from .header_of_history import RECORDS, header_of
-from .lines_for_records import SHORT_MS, Lines, Situation, traffic, tries
+from .lines_for_records import SHORT_MS, PlayLines, Situation, traffic, tries
 
 
 class NotWritten(msgspec.Struct, frozen=True):
@@ -73,11 +73,11 @@ def as_play(
 
 
 class _Group(msgspec.Struct, frozen=True):
-    """Lines, the run before them, and how many targets are written there."""
+    """PlayLines, the run before them, and how many targets are written there."""
 
     before: Stage
     done: int
-    lines: Lines
+    lines: PlayLines
     comment: str = ""
 
 
@@ -88,7 +88,7 @@ class _Written(msgspec.Struct, frozen=True):
     start: PartitionState
     targets: tuple[Target, ...]
     disk: str
-    header: Lines
+    header: PlayLines
     stage: Stage
     groups: tuple[_Group, ...] = ()
     done: int = 0
@@ -106,7 +106,7 @@ class _Written(msgspec.Struct, frozen=True):
         last = self.targets[self.done - 1].event if self.done else self.first
         return last.cluster.controller_epoch
 
-    def run(self, stage: Stage, lines: Lines) -> tuple[tuple[RecordContent, ...], Stage | None]:
+    def run(self, stage: Stage, lines: PlayLines) -> tuple[tuple[RecordContent, ...], Stage | None]:
         """What the engine writes, and the run after it; None where a line cannot be done."""
         at = stage.history.at
         try:
@@ -117,7 +117,9 @@ class _Written(msgspec.Struct, frozen=True):
         events = (event for step in stage.history.steps[at:] for event in step.events)
         return tuple(written_by_engine(events, self.start)), stage
 
-    def with_group(self, stage: Stage, lines: Lines, records: int, comment: str = "") -> "_Written":
+    def with_group(
+        self, stage: Stage, lines: PlayLines, records: int, comment: str = ""
+    ) -> "_Written":
         """With more lines, after which the run stands at `stage`."""
         offsets = [t.event.record.offset for t in self.targets[self.done :][:records]]
         which = " to ".join(map(str, dict.fromkeys((*offsets[:1], *offsets[-1:]))))
@@ -138,7 +140,7 @@ def _next(written: _Written) -> _Written:
     if target.is_directories:
         return written.with_group(written.stage, (), 1, "directories, which the engine has not")
     epochs = written.controller_epoch, target.event.cluster.controller_epoch
-    began: Lines = ("fail-over",) if len({*epochs}) > 1 and UNKNOWN not in epochs else ()
+    began: PlayLines = ("fail-over",) if len({*epochs}) > 1 and UNKNOWN not in epochs else ()
     _, stage = written.run(written.stage, began)
     raced = _raced(written) if stage is not None and not began else None
     if raced is not None or stage is None:
@@ -156,7 +158,7 @@ def _next(written: _Written) -> _Written:
     return replace(written, failed=replace(best, offset=offset, record=str(target.content)))
 
 
-def _fitting(said: Sequence[RecordContent], todo: Sequence[Target], lines: Lines) -> int:
+def _fitting(said: Sequence[RecordContent], todo: Sequence[Target], lines: PlayLines) -> int:
     """How many targets are written by lines that wrote `said`; 0 if they are not the next ones.
 
     Of a feature's level the engine writes no record: it counts with what stands around it.
