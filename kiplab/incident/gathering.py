@@ -52,7 +52,7 @@ class GatheredFindings:
         for finding in findings:
             self.add(finding)
 
-    def told(self) -> tuple[Finding, ...]:
+    def in_order(self) -> tuple[Finding, ...]:
         """The gravest kind first, each kind in the order of the log."""
         groups = (group for kind in _KINDS for group in self._groups[kind].values())
         found = (

@@ -76,6 +76,10 @@ _KINDS: dict[str, Callable[[list[str]], tuple[str, dict[str, Any]]]] = {
     "fence": _registration_change(fenced=1),
     "unfence": _registration_change(fenced=-1),
     "stop": _registration_change(inControlledShutdown=1),
+    "moved": lambda words: (
+        "BROKER_REGISTRATION_CHANGE_RECORD",
+        {**_broker(words[0]), "logDirs": ["a"]},
+    ),
     "unregister": lambda words: ("UNREGISTER_BROKER_RECORD", dict(_broker(words[0]))),
     "new": _new,
     "change": _partition,

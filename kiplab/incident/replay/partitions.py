@@ -31,11 +31,11 @@ _MEMBERS = frozenset({"isr", "replicas"})
 
 
 class Around(NamedTuple):
-    """What a partition's change is seen against: the broker lives, and the topic's
+    """What a partition's change is seen against: the incarnations of brokers, and the topic's
     min.insync.replicas, None where no record sets it. `exact` is False for a checkpoint's records.
     """
 
-    lives: Mapping[int, BrokerLife]
+    registered: Mapping[int, BrokerLife]
     minimum: int | None = None
     exact: bool = True
 
@@ -140,7 +140,7 @@ def _below(isr: tuple[int, ...], replicas: tuple[int, ...], around: Around) -> b
 
 
 def _joined_now(broker: int, at: Moment, around: Around) -> Joined:
-    life = around.lives.get(broker)
+    life = around.registered.get(broker)
     if life is None or life.ended is not None:
         return Joined(UNKNOWN, at, exact=False)
     return Joined(life.epoch, at, around.exact)
@@ -159,7 +159,7 @@ def _joined(
         joined = {b: kept[b] if b in stayed else _joined_now(b, at, around) for b in isr}
         for broker in elr:
             joined[broker] = kept.get(broker) or _joined_now(broker, at, around)
-    life = around.lives.get(elected)
+    life = around.registered.get(elected)
     if life and elected in joined and joined[elected].broker_epoch != life.epoch:
         joined = {**joined, elected: _joined_now(elected, at, around)}
     return joined

@@ -7,7 +7,8 @@ import msgspec
 from ..findings.finding import Finding
 from ..records import UNKNOWN, LogItem, LogRecord, Moment, Remark, SavedState
 from ..states import BrokerLife, ClusterState, LogEvent, PartitionKey, PartitionState
-from . import checkpoints, lives, partitions
+from . import incarnations, partitions
+from .checkpoints import agreed
 from .partitions import Around
 from .whose_doing import with_handlers
 
@@ -22,9 +23,9 @@ _OF_TRANSACTIONS = {
     "ABORT_TRANSACTION_RECORD",
 }
 
-Step = tuple[PartitionState | None, PartitionState | None, BrokerLife | None]
-"""What one record did: a partition before and after it, or a life after it."""
-_CLUSTER_ALONE: Step = (None, None, None)
+RecordEffect = tuple[PartitionState | None, PartitionState | None, BrokerLife | None]
+"""What one record did: a partition before and after it, or an incarnation after it."""
+_CLUSTER_ALONE: RecordEffect = (None, None, None)
 
 
 class Topic(msgspec.Struct):
@@ -35,19 +36,19 @@ class Topic(msgspec.Struct):
 
 
 class Replay:
-    """The replay of one log. `found` is called with what does not fit (finding ``inconsistent``).
+    """The replay of one log. `report` is called with what does not fit (finding ``inconsistent``).
 
     `complete` says whether everything before the present record is known: the log from its start
     or from a checkpoint on, without a gap.
     """
 
-    def __init__(self, found: Callable[[Finding], None], *, exact: bool = True) -> None:
+    def __init__(self, report: Callable[[Finding], None], *, exact: bool = True) -> None:
         self.cluster, self.complete = ClusterState(), False
         self.remarks: list[Remark] = []
         self.first: Moment | None = None
         self._last: LogRecord | None = None
         self._arounds: dict[str, Around] = {}
-        self._found, self._exact = found, exact
+        self._report, self._exact = report, exact
         self._topics: dict[str, Topic] = {}
         self._controllers: dict[int, str] = {}
         self._held_back: list[LogRecord] | None = None
@@ -120,38 +121,38 @@ class Replay:
         self._arounds.clear()
 
     def _says(self, sentence: str, at: Moment, about: PartitionState | None = None) -> None:
+        if not sentence:
+            return
         names = (about.name,) if about else ()
-        finding = Finding(
-            "inconsistent", "sure", sentence, at.offset, at.time, names, event=at.offset
-        )
-        self._found(finding)
+        said = f"{sentence}."
+        self._report(Finding("inconsistent", "sure", said, *at, names, event=at.offset))
 
     # Quorum and cluster
 
-    def _idled(self, _record: LogRecord) -> Iterable[Step]:
+    def _idled(self, _record: LogRecord) -> Iterable[RecordEffect]:
         if not self.cluster.idles:
             self._change(idles=True)
         return (_CLUSTER_ALONE,)
 
-    def _controller_changed(self, record: LogRecord) -> Iterable[Step]:
+    def _controller_changed(self, record: LogRecord) -> Iterable[RecordEffect]:
         controller = record.fields.get("leaderId", UNKNOWN)
         release = self._controllers.get(controller, "")
         self._change(controller=controller, controller_release=release)
         return (_CLUSTER_ALONE,)
 
-    def _controller_registered(self, record: LogRecord) -> Iterable[Step]:
-        controller, release = record.fields["controllerId"], lives.release_of(record.fields)
+    def _controller_registered(self, record: LogRecord) -> Iterable[RecordEffect]:
+        controller, release = record.fields["controllerId"], incarnations.release_of(record.fields)
         self._controllers[controller] = release
         if controller == self.cluster.controller:
             self._change(controller_release=release)
         return (_CLUSTER_ALONE,)
 
-    def _feature_changed(self, record: LogRecord) -> Iterable[Step]:
+    def _feature_changed(self, record: LogRecord) -> Iterable[RecordEffect]:
         name, level = record.fields["name"], record.fields["featureLevel"]
         self._change(features={**self.cluster.features, name: level})
         return (_CLUSTER_ALONE,)
 
-    def _configured(self, record: LogRecord) -> Iterable[Step]:
+    def _configured(self, record: LogRecord) -> Iterable[RecordEffect]:
         kind, name = record.fields["resourceType"], record.fields["resourceName"]
         if record.fields["name"] not in _KEPT_SETTINGS or (kind, bool(name)) not in (
             (_TOPIC, True),
@@ -168,12 +169,12 @@ class Replay:
 
     # Topics
 
-    def _topic_created(self, record: LogRecord) -> Iterable[Step]:
+    def _topic_created(self, record: LogRecord) -> Iterable[RecordEffect]:
         topic = self._topics.setdefault(record.fields["topicId"], Topic(""))
         topic.name = record.fields["name"]
         return (_CLUSTER_ALONE,)
 
-    def _topic_removed(self, record: LogRecord) -> Iterable[Step]:
+    def _topic_removed(self, record: LogRecord) -> Iterable[RecordEffect]:
         topic = self._topics.pop(record.fields["topicId"], None)
         if topic is None:
             return ()
@@ -181,10 +182,10 @@ class Replay:
         if topic.name in settings:
             left = {name: own for name, own in settings.items() if name != topic.name}
             self._change(topic_settings=left)
-        gone: list[Step] = [(before, None, None) for before in topic.partitions.values()]
+        gone: list[RecordEffect] = [(before, None, None) for before in topic.partitions.values()]
         return gone or (_CLUSTER_ALONE,)
 
-    def _elrs_cleared(self, record: LogRecord) -> Iterable[Step]:
+    def _elrs_cleared(self, record: LogRecord) -> Iterable[RecordEffect]:
         return self._all(record.fields.get("topicName", ""), record, partitions.cleared)
 
     def _all(
@@ -192,9 +193,9 @@ class Replay:
         name: str,
         record: LogRecord,
         rule: Callable[[PartitionState, Moment, Around], PartitionState],
-    ) -> Iterable[Step]:
+    ) -> Iterable[RecordEffect]:
         """What a record does to the partitions of the topic `name`, of all where it is empty."""
-        done: list[Step] = []
+        done: list[RecordEffect] = []
         for topic in self._topics.values():
             around = self._around(topic.name)
             for number, before in topic.partitions.items() if name in ("", topic.name) else ():
@@ -212,18 +213,18 @@ class Replay:
             around = self._arounds[topic] = Around(self.cluster.lives, minimum, self._exact)
         return around
 
-    def _partition_created(self, record: LogRecord) -> Iterable[Step]:
+    def _partition_created(self, record: LogRecord) -> Iterable[RecordEffect]:
         id, number = record.fields["topicId"], record.fields["partitionId"]
         topic = self._topics.setdefault(id, Topic(id))
         before = topic.partitions.get(number)
         after = partitions.created(record, topic.name, self._around(topic.name))
-        said = before and checkpoints.partition_differs(before, after, has_elr=False)
-        if said:
-            self._says(f"the record has {after.name} with {said}", record.moment, after)
+        if before:
+            _, said = agreed(before, after)
+            self._says(f"The record has {after.name}{said}" if said else "", record.moment, after)
         topic.partitions[number] = after
         return ((before, after, None),)
 
-    def _partition_changed(self, record: LogRecord) -> Iterable[Step]:
+    def _partition_changed(self, record: LogRecord) -> Iterable[RecordEffect]:
         id, number = record.fields["topicId"], record.fields["partitionId"]
         topic = self._topics.get(id)
         before = topic.partitions.get(number) if topic else None
@@ -238,43 +239,42 @@ class Replay:
         """Once for each partition or broker: what follows is unknown as well."""
         if self.complete and key not in self._reported:
             self._reported.add(key)
-            said = f"the record at {record.offset} changes {who}, which no record before it made"
-            self._says(said, record.moment)
+            self._says(f"The record changes {who}, which no record before it made", record.moment)
 
     # Brokers
 
-    def _registered(self, record: LogRecord) -> Iterable[Step]:
+    def _registered(self, record: LogRecord) -> Iterable[RecordEffect]:
         broker = record.fields["brokerId"]
         before = self.cluster.lives.get(broker)
-        life = lives.registered(before, record, exact=self._exact)
+        life = incarnations.registered(before, record, exact=self._exact)
         if before and life.registered != before.registered:
             self._buried(before, record.moment)
         return self._lives_on(life)
 
-    def _registration_changed(self, record: LogRecord) -> Iterable[Step]:
-        broker, epoch = lives.broker_of(record)
+    def _registration_changed(self, record: LogRecord) -> Iterable[RecordEffect]:
+        broker, epoch = incarnations.broker_of(record)
         life = self.cluster.lives.get(broker)
         if life is None or life.epoch != epoch or life.ended is not None:
             self._unknown(record, ("", broker), f"broker {broker} of epoch {epoch}")
             if self.complete:
                 return ()
-            life = lives.met(record)
-        return self._lives_on(lives.changed(life, record))
+            life = incarnations.met(record)
+        return self._lives_on(incarnations.changed(life, record))
 
-    def _unregistered(self, record: LogRecord) -> Iterable[Step]:
-        broker, epoch = lives.broker_of(record)
+    def _unregistered(self, record: LogRecord) -> Iterable[RecordEffect]:
+        broker, epoch = incarnations.broker_of(record)
         life = self.cluster.lives.get(broker)
         if life is None or life.epoch != epoch:
             self._unknown(record, ("", broker), f"broker {broker} of epoch {epoch}")
             return ()
-        return self._lives_on(lives.ended(life, record.moment))
+        return self._lives_on(incarnations.ended(life, record.moment))
 
-    def _lives_on(self, life: BrokerLife) -> Iterable[Step]:
+    def _lives_on(self, life: BrokerLife) -> Iterable[RecordEffect]:
         self._change(lives={**self.cluster.lives, life.broker: life})
         return ((None, None, life),)
 
     def _buried(self, life: BrokerLife, at: Moment) -> None:
-        past = life if life.ended else lives.ended(life, at)
+        past = life if life.ended else incarnations.ended(life, at)
         earlier = self.cluster.earlier_lives
         lived = (*earlier.get(life.broker, ()), past)
         self._change(earlier_lives={**earlier, life.broker: lived})
@@ -287,7 +287,7 @@ class Replay:
             return
         if self.last is not None:
             at = Moment(remark.offset, self.last.time)
-            self._says(f"the records from {remark.offset} to {remark.until - 1} are missing", at)
+            self._says(f"The records from {remark.offset} to {remark.until - 1} are missing", at)
         self._forget()
 
     def _forget(self) -> None:
@@ -300,47 +300,34 @@ class Replay:
         self._change(lives={})
 
     def _saved(self, saved: SavedState) -> None:
-        image, at = Replay(self._found, exact=False), Moment(max(saved.end - 1, 0), saved.time)
+        image, at = Replay(self._report, exact=False), max(saved.end - 1, 0)
         for record in saved.records:
-            moved = msgspec.structs.replace(record, offset=at.offset, time=at.time)
+            moved = msgspec.structs.replace(record, offset=at, time=saved.time)
             for _ in image._read(moved):
                 pass
-        mine = self.partitions
-        for topic in image._topics.values():
-            for number, theirs in topic.partitions.items():
-                state = self._agreed(mine.pop(theirs.key, None), theirs, image, at)
-                topic.partitions[number] = state
-        for state in mine.values() if self.complete else ():
-            self._says(f"the checkpoint does not have {state.name}", at, state)
-        self._take(image, at)
-
-    def _agreed(
-        self, told: PartitionState | None, saved: PartitionState, image: "Replay", at: Moment
-    ) -> PartitionState:
-        """What was told, which knows more, where the checkpoint says the same."""
-        has_elr = image.cluster.has_elr
-        said = told and checkpoints.partition_differs(told, saved, has_elr=has_elr)
-        if told and not said:
-            return told
-        if self.complete:
-            said = said or "and no record before it does"
-            self._says(f"the checkpoint has {saved.name} with {said}", at, saved)
-        return saved
-
-    def _take(self, image: "Replay", at: Moment) -> None:
-        now = dict(image.cluster.lives)
-        for broker, saved in image.cluster.lives.items():
-            told = self.cluster.lives.get(broker)
-            said = told and checkpoints.life_differs(told, saved)
-            if told and not said:
-                now[broker] = told
-            elif self.complete:
-                said = said or "and no record before it does"
-                self._says(f"the checkpoint has broker {broker} with {said}", at)
+        self._compare(image, Moment(saved.end, saved.time))
         fields = ("features", "topic_settings", "cluster_settings")
-        self._change(lives=now, **{name: getattr(image.cluster, name) for name in fields})
+        self._change(**{name: getattr(image.cluster, name) for name in fields})
         self._topics, self.complete = image._topics, True
         self._controllers |= image._controllers
+
+    def _compare(self, image: "Replay", at: Moment) -> None:
+        """Takes what is known better into the image; says what it does not have alike."""
+        replayed, has_elr = self.partitions, image.cluster.has_elr
+        for state in image.partitions.values():
+            mine = replayed.pop(state.key, None)
+            kept, said = agreed(mine, state, has_elr=has_elr)
+            image._topics[state.key.topic_id].partitions[state.key.partition] = kept
+            if said and self.complete:
+                self._says(f"The checkpoint has {state.name}{said}", at, state)
+        for state in replayed.values() if self.complete else ():
+            self._says(f"The checkpoint does not have {state.name}", at, state)
+        registered = dict(self.cluster.lives)
+        for broker, life in image.cluster.lives.items():
+            registered[broker], said = agreed(registered.get(broker), life)
+            if said and self.complete:
+                self._says(f"The checkpoint has broker {broker}{said}", at)
+        self._change(lives=registered)
 
 
 def _set(settings: Mapping[str, str], record: LogRecord) -> dict[str, str]:
@@ -349,7 +336,7 @@ def _set(settings: Mapping[str, str], record: LogRecord) -> dict[str, str]:
     return left if value is None else {**left, name: value}
 
 
-_REPLAYED: dict[str, Callable[[Replay, LogRecord], Iterable[Step]]] = {
+_REPLAYED: dict[str, Callable[[Replay, LogRecord], Iterable[RecordEffect]]] = {
     "NO_OP_RECORD": Replay._idled,
     "LEADER_CHANGE": Replay._controller_changed,
     "REGISTER_CONTROLLER_RECORD": Replay._controller_registered,

@@ -16,7 +16,7 @@ import msgspec
 from ...protocol.releases import METADATA_LEVEL
 from ..records import UNKNOWN, Moment
 from ..states import NO_LEADER, Handler, LogEvent, PartitionState
-from .lives import broker_of
+from .incarnations import broker_of
 
 LOOK_AHEAD = 20_000
 """As many changes wait for the record that names their broker; the first of more are told alone."""

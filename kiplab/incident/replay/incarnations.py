@@ -1,4 +1,4 @@
-"""The lives of brokers: one from each RegisterBrokerRecord to the next, or to its end.
+"""The incarnations of brokers: one from each RegisterBrokerRecord to the next, or to its end.
 
 Source: ClusterControlManager.replay (3.5.0, 4.3.1).
 """
@@ -35,8 +35,8 @@ def broker_of(record: LogRecord) -> tuple[int, int]:
 
 
 def registered(before: BrokerLife | None, record: LogRecord, *, exact: bool) -> BrokerLife:
-    """The life that a RegisterBrokerRecord begins. From 3.9 on a process that registers again keeps
-    its broker epoch (KAFKA-16952), and with it its life.
+    """The incarnation that a RegisterBrokerRecord begins. From 3.9 on a process that registers
+    again keeps its broker epoch (KAFKA-16952), and is the same one here.
     """
     fields, at = record.fields, record.moment
     broker, epoch = broker_of(record)
@@ -63,13 +63,15 @@ def registered(before: BrokerLife | None, record: LogRecord, *, exact: bool) -> 
 
 
 def met(record: LogRecord) -> BrokerLife:
-    """A life that began before what is known of the log, as far as a later record tells."""
+    """An incarnation that began before what is known of the log, as far as a later record tells."""
     broker, epoch = broker_of(record)
     return BrokerLife(broker, epoch, "", Moment(epoch), fenced=False, exact=False)
 
 
 def changed(life: BrokerLife, record: LogRecord) -> BrokerLife:
-    """The life after its broker was fenced, unfenced, let go, or changed its log directories."""
+    """It after its broker was fenced, unfenced, asked for a controlled shutdown, or has other log
+    directories.
+    """
     fields, at = record.fields, record.moment
     fenced = _FENCED.get(record.type, fields.get("fenced", 0))
     if fenced:
@@ -82,5 +84,5 @@ def changed(life: BrokerLife, record: LogRecord) -> BrokerLife:
 
 
 def ended(life: BrokerLife, at: Moment) -> BrokerLife:
-    """The life after its end: another process has its id, or nobody."""
+    """It after its end: another process has its id, or nobody."""
     return replace(life, ended=at)
