@@ -213,7 +213,7 @@ def _moments(shots: Sequence[Shot]) -> Iterator[MomentRow]:
     yield MomentRow(shots[-1].x + 1, 0, "after the last record", "")
 
 
-Place = tuple[str, str, str]
+TrackKey = tuple[str, str, str]
 """Lane, track, partition."""
 
 
@@ -224,7 +224,7 @@ def _spans(shots: Sequence[Shot], around: Pictured) -> Iterator[SpanRow]:
         yield from spans_of(readings, shots[-1].x + 1, *place)
 
 
-def _readings(shot: Shot, around: Pictured) -> Iterator[tuple[Place, Reading]]:
+def _readings(shot: Shot, around: Pictured) -> Iterator[tuple[TrackKey, Reading]]:
     yield from _of_partition(shot, around)
     yield from _of_controller(shot)
     for id in around.brokers:
@@ -233,7 +233,7 @@ def _readings(shot: Shot, around: Pictured) -> Iterator[tuple[Place, Reading]]:
         yield ("world", UNKNOWN, ""), Reading(UNKNOWN, shot.missing)
 
 
-def _of_partition(shot: Shot, around: Pictured) -> Iterator[tuple[Place, Reading]]:
+def _of_partition(shot: Shot, around: Pictured) -> Iterator[tuple[TrackKey, Reading]]:
     state, name = shot.state, around.name
     removed = shot.event is not None and "removed" in shot.event.handlers
     if state is None:
@@ -251,7 +251,7 @@ def _of_partition(shot: Shot, around: Pictured) -> Iterator[tuple[Place, Reading
         yield ("partition", track, name), Reading(text.removeprefix("broker "), text)
 
 
-def _of_controller(shot: Shot) -> Iterator[tuple[Place, Reading]]:
+def _of_controller(shot: Shot) -> Iterator[tuple[TrackKey, Reading]]:
     epoch, version = shot.cluster.controller_epoch, _version(shot.cluster)
     if epoch >= 0:
         more = f" · metadata version {version}" if version else ""
@@ -260,7 +260,7 @@ def _of_controller(shot: Shot) -> Iterator[tuple[Place, Reading]]:
         yield ("controller", UNKNOWN, ""), Reading(shot.silent, f"silent {shot.silent}")
 
 
-def _of_broker(shot: Shot, around: Pictured, id: int) -> Iterator[tuple[Place, Reading]]:
+def _of_broker(shot: Shot, around: Pictured, id: int) -> Iterator[tuple[TrackKey, Reading]]:
     lane, life, state = broker_lane(id), shot.cluster.lives.get(id), shot.state
     if life is None and not around.is_start:
         yield (lane, UNKNOWN, ""), Reading(UNKNOWN, "not known")
