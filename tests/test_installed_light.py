@@ -76,6 +76,10 @@ COMMANDS: dict[str, list[tuple[list[str], str]]] = {
         (["fleet", "report", "kept"], "fleet"),
         (["fleet", "story", "small", "-o", "story.play"], "fleet"),
     ],
+    "import": [
+        (["import", INCIDENT], ""),
+        *((["import", INCIDENT, "-o", f"i{s}"], NEEDED_BY_ENDING.get(s, "")) for s in ENDINGS["import"]),
+    ],
     "real": [(["real", "kafka-14139", "--recorded"], "")],
     "site": [(["site", "-o", "site"], "site")],
 }
@@ -84,7 +88,7 @@ JUDGED = [exercise.id for exercise in EXERCISES if exercise.check]
 LOOKED_AT = """
 kiplab.LackingError kiplab.MissingExtraError kiplab.PlayError kiplab.RealRun kiplab.Run
 kiplab.fleet
-kiplab.classroom.ALL_WHAT_IFS kiplab.classroom.Checked kiplab.classroom.EVENTS
+kiplab.classroom.ALL_WHAT_IFS kiplab.classroom.Checked kiplab.classroom.EVENTS kiplab.classroom.INCIDENT_DUMP
 kiplab.classroom.MESSAGES kiplab.classroom.VANISHING_RUN kiplab.classroom.Ordering
 kiplab.classroom.Prediction kiplab.classroom.acknowledged
 kiplab.classroom.committed kiplab.classroom.epochs_moved kiplab.classroom.mystery
@@ -119,6 +123,7 @@ NAMES = {
     "kiplab.second_proposal": "{}('3.5', live=False)",
     "kiplab.real": "{}('kafka-14139', live=False)",
     "kiplab.real_control_requests": "{}('bounce')",
+    "kiplab.read_metadata_log": f"{{}}({INCIDENT!r})",
     "kiplab.run": "{}('kafka-14139')",
     "kiplab.stations": "{}('00')",
     "kiplab.twin": "{}(one, other)",

@@ -5,7 +5,7 @@ import re
 import pytest
 
 import kiplab
-from kiplab.classroom.exercises.own_incident import CHANGES, INCIDENT_DUMP, history, report, story
+from kiplab.classroom.exercises.own_incident import CHANGES, INCIDENT_DUMP, incident, report, story
 from kiplab.incident.reading.log_reading import read_items
 from kiplab.incident.records import LogRecord
 from kiplab.plays.play import format_play
@@ -39,7 +39,7 @@ def test_the_given_dump_is_the_recorded_one() -> None:
 
 def test_each_row_of_the_situation_is_in_the_log() -> None:
     records = {r.offset: r for r in read_items([INCIDENT_DUMP]) if isinstance(r, LogRecord)}
-    states = ((event.record.offset, event.after) for event in history())
+    states = ((event.record.offset, event.after) for event in incident().events("orders-0"))
     after = {offset: state for offset, state in states if state and state.name == "orders-0"}
     for offsets, second, words in rows("situation"):
         assert float(second) * 1000 == records[offsets[0]].time - records[BEGAN].time, words

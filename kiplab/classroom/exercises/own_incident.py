@@ -6,9 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from ...incident.as_play.play_of_history import as_play
-from ...incident.reading.log_reading import read_items
-from ...incident.replay.replaying import Replay
+from ...incident.metadata_history import MetadataHistory, read_metadata_log
 from ...incident.states import BrokerLife, LogEvent
 from ...plays import grammar, verdict
 from ...plays.play import Play
@@ -32,9 +30,9 @@ class Join(NamedTuple):
 
 
 @cache
-def history() -> tuple[LogEvent, ...]:
-    """The events of the dump."""
-    return tuple(Replay(lambda _: None).events(read_items([INCIDENT_DUMP])))
+def incident() -> MetadataHistory:
+    """The dump, read as the lab reads it."""
+    return read_metadata_log(INCIDENT_DUMP, partitions=(PARTITION,))
 
 
 def quickest_join() -> Join:
@@ -44,8 +42,8 @@ def quickest_join() -> Join:
 
 
 def _changes() -> list[LogEvent]:
-    states = ((event, event.after) for event in history() if event.before)
-    return [event for event, after in states if after and after.name == PARTITION]
+    events = (event for event in incident().events(PARTITION) if event.before)
+    return [event for event in events if event.after and event.after.name == PARTITION]
 
 
 def _joins(event: LogEvent) -> list[Join]:
@@ -73,7 +71,7 @@ check_numbers = PartsInOrder(true=report)
 @cache
 def story() -> Play:
     """The play that leaves the records of the partition."""
-    return grammar.parse(as_play(history()).text, "incident")
+    return grammar.parse(incident().play(PARTITION).text, "incident")
 
 
 @TrueStatements

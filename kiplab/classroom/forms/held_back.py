@@ -129,7 +129,8 @@ def after(id: str | Sequence[str], *shown: object) -> HeldBack:
     Raises ExerciseIdError, a ValueError, for an id of nothing that the labs ask.
     """
     ids = [id] if isinstance(id, str) else id
-    return HeldBack(ids, partial(_opened, shown), may_be_panel=any(map(callable, shown)))
+    may_be_panel = any(callable(it) or hasattr(it, "_ipython_display_") for it in shown)
+    return HeldBack(ids, partial(_opened, shown), may_be_panel=may_be_panel)
 
 
 def explain(id: str, part: str = "") -> HeldBack:
