@@ -17,7 +17,7 @@ from .known_records import record_schemas
 from .log_batch import InputPart, LogBatch
 
 _NO_OP = b'{"type":"NO_OP_RECORD"'
-_MOST_BROKEN, _LONGEST = 100, 1 << 20
+_MOST_BROKEN, _LONGEST = 100, 1 << 16
 Place = tuple[int, int]
 """(offset, time) of a record."""
 _NECESSARY = ("REGISTER_BROKER_RECORD", "PARTITION_RECORD", "PARTITION_CHANGE_RECORD")
@@ -29,7 +29,9 @@ _BATCH = re.compile(
     + rb".*?crc: *(\d+) *isvalid: *(true|false)"
 )
 _RECORD = re.compile(rb"\| ?offset: *(\d+)" + _TIME)
-_CONTROL = re.compile(rb" (?:controlType: *([A-Z_]+)\(\d+\)|([A-Za-z]+):? *(\{.*\}))$")
+_CONTROL = re.compile(
+    rb"headerKeys: \[[^]]*\] (?:controlType: *([A-Z_]+)\(\d+\)|([A-Za-z]+):? *(\{.*\}))$"
+)
 _NOT_DECODED = re.compile(rb"Error at \d+, skipping\..*?(?:type|id|after) (\d{1,4})$")
 _BEGINNING = re.compile(rb"\| ?offset: |baseOffset: |^(?:\| ?| )payload: ")
 _ANSI = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]")
@@ -81,6 +83,8 @@ class DumpReader:
     # --- lines ------------------------------------------------------------------------------------
 
     def _take(self, line: bytes) -> None:
+        if len(line) > _LONGEST:
+            line = b""  # No record is as long: something else is in the text.
         if not line.startswith((b"| offset: ", b"baseOffset: ")):
             line = _ANSI.sub(b"", line).rstrip(b"\r\n")
             beginning = _BEGINNING.search(line)
