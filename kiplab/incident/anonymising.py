@@ -13,7 +13,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from .node_logs import NodeLine
-from .reading.known_records import control_records, known_records
+from .reading.known_records import record_schemas
 from .reading.message_fields import MessageSchema, SchemaField
 from .records import FileRead, LogItem, LogRecord, Remark
 
@@ -118,7 +118,8 @@ class InputNames(Iterable[LogItem]):
 
 @cache
 def _schemas() -> Mapping[str, MessageSchema]:
-    return {s.name: s for s in (*known_records().values(), *control_records().values())}
+    kinds = (record_schemas(kind).values() for kind in ("metadata", "control"))
+    return {schema.name: schema for schemas in kinds for schema in schemas}
 
 
 @cache

@@ -11,7 +11,7 @@ from kiplab.incident.as_play.play_of_history import as_play
 from kiplab.incident.findings.rule_table import findings_of
 from kiplab.incident.log_evidence import NodeLogs
 from kiplab.incident.node_logs import read_node_logs
-from kiplab.incident.reading.known_records import known_records
+from kiplab.incident.reading.known_records import record_schemas
 from kiplab.incident.reading.message_fields import SchemaField
 from kiplab.incident.records import LogItem, LogRecord, Remark, SavedState
 from tests.incident.short_log import replayed, short_log
@@ -111,9 +111,11 @@ def _texts(fields: tuple[SchemaField, ...]) -> int:
     return sum((field.kind == "string") + _texts(field.fields) for field in fields)
 
 
-@pytest.mark.parametrize("name", [s.name for s in known_records().values() if _texts(s.fields)])
+@pytest.mark.parametrize(
+    "name", [s.name for s in record_schemas("metadata").values() if _texts(s.fields)]
+)
 def test_each_text_of_each_record_is_judged(name: str) -> None:
-    schema = next(s for s in known_records().values() if s.name == name)
+    schema = next(s for s in record_schemas("metadata").values() if s.name == name)
     record = LogRecord(0, 0, 1, name, 0, {f.name: _filled(f) for f in schema.fields})
     (made,) = InputNames([record], others=True)
     left = {f.name for f in schema.fields if "SECRET" in repr(made.fields[f.name])}  # type: ignore[union-attr]
