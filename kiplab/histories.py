@@ -48,4 +48,6 @@ class ImportedHistory(metadata_history.MetadataHistory, frozen=True):
 
 @wraps(metadata_history.read_metadata_log)
 def read_metadata_log(*files: str | Path, **options: Any) -> ImportedHistory:
-    return ImportedHistory(**msgspec.structs.asdict(metadata_history.read_metadata_log(*files, **options)))
+    return ImportedHistory(
+        **msgspec.structs.asdict(metadata_history.read_metadata_log(*files, **options))
+    )

@@ -36,6 +36,7 @@ NEEDED_BY_ENDING = {".html": "lab", ".png": "export"}
 TIMELINE = ["timeline", "kafka-14139", "-o"]
 CLASS = ROOT / "tests" / "classroom" / "handed_in"
 """A folder with the work of one student."""
+INCIDENT = str(ROOT / "tests" / "incident" / "recordings" / "other-life-3.5.2" / "dump.txt.gz")
 ENDINGS = {name: its.get("endings", ()) for name, its in common_options.COMMANDS.items()}
 MATRIX = ["matrix", "kafka-14139", "--guards", "903"]
 COMMANDS: dict[str, list[tuple[list[str], str]]] = {
@@ -78,7 +79,10 @@ COMMANDS: dict[str, list[tuple[list[str], str]]] = {
     ],
     "import": [
         (["import", INCIDENT], ""),
-        *((["import", INCIDENT, "-o", f"i{s}"], NEEDED_BY_ENDING.get(s, "")) for s in ENDINGS["import"]),
+        *(
+            (["import", INCIDENT, "-o", f"i{s}"], NEEDED_BY_ENDING.get(s, ""))
+            for s in ENDINGS["import"]
+        ),
     ],
     "real": [(["real", "kafka-14139", "--recorded"], "")],
     "site": [(["site", "-o", "site"], "site")],
@@ -88,8 +92,9 @@ JUDGED = [exercise.id for exercise in EXERCISES if exercise.check]
 LOOKED_AT = """
 kiplab.LackingError kiplab.MissingExtraError kiplab.PlayError kiplab.RealRun kiplab.Run
 kiplab.fleet
-kiplab.classroom.ALL_WHAT_IFS kiplab.classroom.Checked kiplab.classroom.EVENTS kiplab.classroom.INCIDENT_DUMP
-kiplab.classroom.MESSAGES kiplab.classroom.VANISHING_RUN kiplab.classroom.Ordering
+kiplab.classroom.ALL_WHAT_IFS kiplab.classroom.Checked kiplab.classroom.EVENTS
+kiplab.classroom.INCIDENT_DUMP kiplab.classroom.MESSAGES kiplab.classroom.VANISHING_RUN
+kiplab.classroom.Ordering
 kiplab.classroom.Prediction kiplab.classroom.acknowledged
 kiplab.classroom.committed kiplab.classroom.epochs_moved kiplab.classroom.mystery
 kiplab.classroom.predict kiplab.classroom.rulings_of

@@ -21,6 +21,9 @@ from .compared_records import Target, targets_of, written_by_engine
 from .header_of_history import RECORDS, header_of
 from .lines_for_records import SHORT_MS, PlayLines, Situation, tries
 
+_LINES_MAX = LINES_MAX - 100
+"""The rest is for the header and the last lines: give a later beginning, and there is a play."""
+
 
 class PlayOfHistory(msgspec.Struct, frozen=True):
     """`text` is the play. Of the `of` records of the log its run writes the first `records`;
@@ -108,6 +111,8 @@ class _Written(msgspec.Struct, frozen=True):
 
 
 def _next(written: _Written) -> _Written:
+    if sum(len(group.lines) for group in written.groups) > _LINES_MAX:
+        return replace(written, failed=f"a play has at most {LINES_MAX} lines.")
     target, before = written.targets[written.done], written.state
     if target.is_directories:
         return written.grown(written.stage, (), 1, "directories, which the engine has not")
@@ -221,7 +226,7 @@ def _text(written: _Written) -> str:
         lines += [replace(first, comment=group.comment or None), *rest]
     if written.failed:
         lines.append(Statement(comment=f"Here the play ends. {written.failed}"))
-    return format_play(Play(tuple(lines[:LINES_MAX])))
+    return format_play(Play(tuple(lines)))
 
 
 def _assumptions(written: _Written) -> Iterator[str]:
