@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from kiplab.incident.reading import read_items
 from tests.incident.generated_log import generated_batches
-from tests.incident.written_logs import batch_bytes, dump_of
+from tests.incident.written_logs import dump_lines, dump_title, encoded
 
 RECORDS, PARTITIONS = 2_000_000, 10_000
 TARGETS = {"dump": 50_000, "segment": 60_000}
@@ -38,18 +38,19 @@ def main(records: int = RECORDS, partitions: int = PARTITIONS) -> None:
                 print(
                     f"{kind:<14} {path.name:<8} {records:>9,} records, {size:>5.0f} MB:"
                     f" {int(rate):>8,} records/s (target {TARGETS[path.name]:,}),"
-                    f" peak memory {int(peak)} MB"
+                    f" peak memory {int(peak)} MB",
+                    flush=True,
                 )
 
 
 def _write(segment: Path, dump: Path, records: int, partitions: int, no_ops: float) -> None:
-    for_segment, for_dump = tee(generated_batches(partitions, records, no_ops=no_ops))
+    batches = map(encoded, generated_batches(partitions, records, no_ops=no_ops))
     with segment.open("wb") as binary, dump.open("w") as text:
-        lines = dump_of(for_dump)
-        text.write(next(lines))
-        for batch in for_segment:
-            binary.write(batch_bytes(batch))
-            text.writelines(next(lines) for _ in range(1 + len(batch.records)))
+        for_segment, for_dump = tee(batches)
+        text.write(dump_title())
+        for one, lines in zip(for_segment, dump_lines(for_dump), strict=True):
+            binary.write(one.data)
+            text.write(lines)
 
 
 def read(path: str) -> None:

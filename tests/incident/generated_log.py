@@ -13,7 +13,7 @@ BROKERS, PARTITIONS_OF_A_TOPIC, MOST_AT_ONCE = 6, 50, 40
 def generated_batches(
     partitions: int, records: int, *, seed: int = 1, no_ops: float = 0.5
 ) -> Iterator[Batch]:
-    """Batches of about `records` records: a share of `no_ops`, else changes, one or many at once."""
+    """Batches of about `records` records: changes, one or many at once, and a share of no-ops."""
     log = _Log(random.Random(seed))
     yield log.batch([("LEADER_CHANGE", 0, _leader_change())])
     yield from (log.batch([("REGISTER_BROKER_RECORD", 1, _broker(b))]) for b in range(BROKERS))

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -83,7 +84,7 @@ def mutated(data: bytes, dice: random.Random) -> bytes:
     """Other bytes; a text is changed by its lines, anything else by pieces of it."""
     if b"\0" in data:
         cuts = sorted({0, len(data), *(dice.randrange(len(data)) for _ in range(40))})
-        units = [data[begin:end] for begin, end in zip(cuts, cuts[1:], strict=False)]
+        units = [data[begin:end] for begin, end in pairwise(cuts)]
     else:
         units = data.splitlines(keepends=True)
     for _ in range(dice.randint(1, 3)):

@@ -25,9 +25,9 @@ from tests.incident.generated_log import generated_batches
 from tests.incident.written_logs import (
     BEGIN,
     Batch,
-    batch_bytes,
     batches_of,
     dump_of,
+    encoded,
     payload,
     segment_of,
 )
@@ -35,7 +35,7 @@ from tests.incident.written_logs import (
 RECORDINGS = Path(__file__).with_name("recordings")
 BATCHES = tuple(generated_batches(20, 120, seed=3))
 RECORDS = [record for batch in BATCHES for record in batch.records]
-DUMP = "".join(dump_of(BATCHES))
+DUMP = dump_of(BATCHES)
 CUT = 15
 """Where the batches are cut in two files."""
 MIDDLE = BATCHES[CUT].first.offset
@@ -140,7 +140,7 @@ def test_a_folder_is_its_segments_and_checkpoints(written: Write) -> None:
 
 
 def sections(*titles: tuple[str, Sequence[Batch]]) -> str:
-    return "".join(line for title, batches in titles for line in dump_of(batches, title))
+    return "".join(dump_of(batches, title) for title, batches in titles)
 
 
 def test_files_are_joined_in_the_order_of_their_offsets(written: Write) -> None:
@@ -215,7 +215,7 @@ def test_a_damaged_batch_is_read_from_another_copy(written: Write) -> None:
 
 def changed(number: int, place: int, value: int = 0x55) -> bytes:
     """A segment of which one byte of one batch is another one."""
-    parts = [bytearray(batch_bytes(batch)) for batch in BATCHES]
+    parts = [bytearray(encoded(batch).data) for batch in BATCHES]
     parts[number][place] ^= value
     return b"".join(parts)
 
@@ -237,7 +237,7 @@ def test_a_changed_batch_at_the_end_is_told(written: Write) -> None:
 
 
 def test_half_a_batch_at_the_end_is_counted(written: Write) -> None:
-    cut = len(batch_bytes(BATCHES[-1])) - 10
+    cut = len(encoded(BATCHES[-1]).data) - 10
     items = read(written("log", segment_of(BATCHES)[:-10]))
     (remark,) = remarks(items)
     assert remark.text == f"{cut} bytes of an unfinished batch are left out"
@@ -251,7 +251,7 @@ def test_a_packed_file_that_is_cut_off_is_read_as_far_as_it_goes(written: Write)
 
 def test_no_ops_are_those_that_a_controller_writes() -> None:
     no_op = next(batch for batch in BATCHES if batch.first.type == "NO_OP_RECORD")
-    assert batch_bytes(no_op)[61:] == NO_OP
+    assert encoded(no_op).data[61:] == NO_OP
 
 
 def test_the_checksum_is_castagnolis() -> None:
@@ -320,7 +320,7 @@ def test_a_line_that_cannot_be_mended_is_left_out_and_a_hundred_are_refused(writ
     items = read(written("dump", cut(DUMP, 1)))
     assert "broken line" in kinds(items)
     assert len(records(items)) == len(RECORDS) - 1
-    long = "".join(dump_of(generated_batches(20, 500, no_ops=0)))
+    long = dump_of(generated_batches(20, 500, no_ops=0))
     with pytest.raises(UnreadableInputError, match=r"line .*more than 100 lines are broken"):
         read(written("dump", cut(long, 200)))
 
@@ -328,7 +328,7 @@ def test_a_line_that_cannot_be_mended_is_left_out_and_a_hundred_are_refused(writ
 def skipped(batches: Iterable[Batch], begin: str) -> str:
     """As the tool writes it with --skip-record-metadata, before 4.3 and from it on."""
     out = ["Dumping x", "Log starting offset: 0"]
-    for line in "".join(dump_of(batches)).splitlines():
+    for line in dump_of(batches).splitlines():
         if line.startswith("baseOffset"):
             out.append(line)
         elif line.startswith("| "):
@@ -403,7 +403,7 @@ def test_a_clock_that_goes_back_within_an_epoch_is_told(written: Write) -> None:
 
 def test_records_of_later_releases_are_passed_over_and_counted(written: Write) -> None:
     record = LogRecord(RECORDS[-1].offset + 1, BEGIN, 2, "CLEAR_ELR_RECORD", 0, {"topicName": "t"})
-    later = bytearray(batch_bytes(Batch([record])))
+    later = bytearray(encoded(Batch([record])).data)
     later[later.index(b"\x01\x1c\x00") + 1] = 77
     later[17:21] = struct.pack(">I", crc32c(bytes(later[21:])))
     items = read(written("log", segment_of(BATCHES) + later))
@@ -427,7 +427,7 @@ OTHER_TOPIC = Batch([LogRecord(0, BEGIN, 0, "NO_OP_RECORD")])
         (bytes(100), "neither a segment"),
         (b"hello\nworld\n", "neither a segment"),
         (DUMP.encode("utf-16"), "UTF-16"),
-        (batch_bytes(OTHER_TOPIC)[:-6] + b"abcdef", "no KRaft metadata log"),
+        (encoded(OTHER_TOPIC).data[:-6] + b"abcdef", "no KRaft metadata log"),
         ("Dumping x\nLog starting offset: 0\n| offset: 0 CreateTime: 5 keySize: -1 valueSize: 3"
          " sequence: -1 headerKeys: [] payload: hello", "no KRaft metadata log"),
         (lines_of(DUMP, lambda line: "payload" not in line).replace("LeaderChange", "x"),

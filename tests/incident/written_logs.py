@@ -21,7 +21,7 @@ BEGIN = 1_795_000_000_000
 
 
 class Batch(NamedTuple):
-    """Records of one type of batch, that are written at once: control records or metadata."""
+    """Records of one kind, control records or metadata, that are written at once."""
 
     records: Sequence[LogRecord]
 
@@ -32,6 +32,14 @@ class Batch(NamedTuple):
     @property
     def is_control(self) -> bool:
         return self.first.type in _CONTROL
+
+
+class Encoded(NamedTuple):
+    """A batch with its bytes, and how many of them are the key and the value of each record."""
+
+    batch: Batch
+    data: bytes
+    sizes: Sequence[tuple[int, int]]
 
 
 def batches_of(records: Iterable[LogRecord]) -> Iterator[Batch]:
@@ -52,63 +60,63 @@ def batches_of(records: Iterable[LogRecord]) -> Iterator[Batch]:
 
 def segment_of(batches: Iterable[Batch]) -> bytes:
     """The bytes of a segment."""
-    return b"".join(map(batch_bytes, batches))
+    return b"".join(encoded(batch).data for batch in batches)
 
 
-def batch_bytes(batch: Batch) -> bytes:
+def encoded(batch: Batch) -> Encoded:
     """A batch of format 2."""
-    first, body = batch.first, b""
+    first, last, body, sizes = batch.first, batch.records[-1], b"", []
     for record in batch.records:
         key, value = _key_and_value(record)
+        sizes.append((len(key) or -1, len(value)))
         framed = b"\0" + _signed(record.time - first.time) + _signed(record.offset - first.offset)
-        framed += _signed(len(key) if key else -1) + key + _signed(len(value)) + value + b"\0"
+        framed += _signed(len(key) or -1) + key + _signed(len(value)) + value + b"\0"
         body += _signed(len(framed)) + framed
-    last = batch.records[-1]
-    summed = struct.pack(
-        ">hiqqqhii",
-        0x20 if batch.is_control else 0,
-        last.offset - first.offset,
-        first.time,
-        max(record.time for record in batch.records),
-        -1,
-        -1,
-        -1,
-        len(batch.records),
-    )
-    summed += body
+    attributes = 0x20 if batch.is_control else 0
+    times = first.time, max(record.time for record in batch.records)
+    numbers = attributes, last.offset - first.offset, *times, -1, -1, -1, len(batch.records)
+    summed = struct.pack(">hiqqqhii", *numbers) + body
     head = struct.pack(">ibI", first.controller_epoch, 2, crc32c(summed))
-    return struct.pack(">qi", first.offset, len(head) + len(summed)) + head + summed
+    size = struct.pack(">qi", first.offset, len(head) + len(summed))
+    return Encoded(batch, size + head + summed, sizes)
 
 
-def dump_of(batches: Iterable[Batch], title: str = "Log starting offset: 0") -> Iterator[str]:
-    """The lines of a dump, each with its end."""
+def dump_of(batches: Iterable[Batch], title: str = "Log starting offset: 0") -> str:
+    """The text of a dump."""
+    return dump_title(title) + "".join(dump_lines(map(encoded, batches)))
+
+
+def dump_title(title: str = "Log starting offset: 0") -> str:
+    return f"Dumping /data/__cluster_metadata-0/00000000000000000000.log\n{title}\n"
+
+
+def dump_lines(batches: Iterable[Encoded]) -> Iterator[str]:
+    """The lines of each batch."""
     position = 0
-    yield f"Dumping /data/__cluster_metadata-0/00000000000000000000.log\n{title}\n"
-    for batch in batches:
-        data = batch_bytes(batch)
-        yield batch_line(batch, data, position)
-        position += len(data)
-        yield from (record_line(record) for record in batch.records)
+    for one in batches:
+        lines = map(_record_line, one.batch.records, one.sizes)
+        yield _batch_line(one, position) + "".join(lines)
+        position += len(one.data)
 
 
-def batch_line(batch: Batch, data: bytes, position: int) -> str:
-    first, last = batch.first, batch.records[-1]
-    (crc,) = struct.unpack_from(">I", data, 17)
+def _batch_line(one: Encoded, position: int) -> str:
+    records = one.batch.records
+    first, last = records[0], records[-1]
+    (crc,) = struct.unpack_from(">I", one.data, 17)
     return (
-        f"baseOffset: {first.offset} lastOffset: {last.offset} count: {len(batch.records)}"
+        f"baseOffset: {first.offset} lastOffset: {last.offset} count: {len(records)}"
         " baseSequence: -1 lastSequence: -1 producerId: -1 producerEpoch: -1 partitionLeaderEpoch:"
         f" {first.controller_epoch} isTransactional: false isControl:"
-        f" {str(batch.is_control).lower()} deleteHorizonMs: OptionalLong.empty position:"
-        f" {position} CreateTime: {last.time} size: {len(data)} magic: 2 compresscodec: none"
+        f" {str(one.batch.is_control).lower()} deleteHorizonMs: OptionalLong.empty position:"
+        f" {position} CreateTime: {last.time} size: {len(one.data)} magic: 2 compresscodec: none"
         f" crc: {crc} isvalid: true\n"
     )
 
 
-def record_line(record: LogRecord) -> str:
-    key, value = _key_and_value(record)
+def _record_line(record: LogRecord, sizes: tuple[int, int]) -> str:
     head = (
-        f"| offset: {record.offset} CreateTime: {record.time} keySize: {len(key) or -1}"
-        f" valueSize: {len(value)} sequence: -1 headerKeys: []"
+        f"| offset: {record.offset} CreateTime: {record.time} keySize: {sizes[0]}"
+        f" valueSize: {sizes[1]} sequence: -1 headerKeys: []"
     )
     if record.type in _CONTROL:
         title = TITLES[_CONTROL[record.type].api_key or 0]

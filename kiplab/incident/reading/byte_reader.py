@@ -49,7 +49,10 @@ def message_reader(schema: MessageSchema, version: int, forms: ValueForms) -> Re
 
 
 def varint(data: bytes, at: int) -> tuple[int, int]:
-    """A number that is not negative, as `message_bytes.unsigned_varint` writes it."""
+    """A number that is not negative, as `message_bytes.unsigned_varint` writes it.
+
+    Raises IndexError where it is cut off, ValueError for more than ten bytes.
+    """
     number = data[at]
     if number < 0x80:
         return number, at + 1

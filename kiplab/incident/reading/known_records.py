@@ -1,4 +1,4 @@
-"""Every record that Kafka 3.3 to 4.3 writes into its metadata log, by `record_schemas.toml`."""
+"""Every record that Kafka 3.3 to 4.3 writes into its metadata log, by its table of schemas."""
 
 import tomllib
 from collections.abc import Mapping

@@ -23,11 +23,11 @@ from .joining import JoinedLog
 from .log_batch import InputPart, LogBatch
 from .segments import segment_batches
 
-Progress = Callable[[int, int], None]
+ByteProgress = Callable[[int, int], None]
 """Is called with (bytes read, bytes in all)."""
 
 
-def read_items(paths: Iterable[str | Path], *, progress: Progress | None = None) -> "LogItems":
+def read_items(paths: Iterable[str | Path], *, progress: ByteProgress | None = None) -> "LogItems":
     """The log that `paths` have: segments, checkpoints, dumps, packed with gzip or not, folders of
     them, ``"-"`` for stdin. Raises UnreadableInputError for what is none, here or on the way.
     """
@@ -36,10 +36,11 @@ def read_items(paths: Iterable[str | Path], *, progress: Progress | None = None)
 
 class LogItems(Iterable[LogItem]):
     """The items of a log. Each iteration is one pass over the files, in bounded memory: one batch
-    of each file, or one checkpoint. Afterwards `files_read` has a line for each file.
+    of each file, or one checkpoint. Afterwards `files_read` has a line for each file. Raises
+    UnreadableInputError, as `read_items` does.
     """
 
-    def __init__(self, paths: Iterable[str | Path], progress: Progress | None = None) -> None:
+    def __init__(self, paths: Iterable[str | Path], progress: ByteProgress | None = None) -> None:
         self.files_read: list[FileRead] = []
         self._progress, self._done = progress, 0
         named = [str(path) for path in paths]
