@@ -43,12 +43,13 @@ def two_processes(event: LogEvent, _: Thresholds) -> Iterator[Finding]:
 def all_fenced_after_failover(event: LogEvent, _: Thresholds) -> Iterator[Finding]:
     """Two brokers or more, fenced together a session after a controller epoch began."""
     since, now, cluster = event.cluster.controller_since, event.record.moment, event.cluster
-    waited = duration_ms(since, now) if since else None
-    if since is None or waited is None or not FAILOVER_MS[0] <= waited <= FAILOVER_MS[1]:
+    if event.life is None or event.life.changed != now or since is None:
         return
+    waited = duration_ms(since, now) or 0
     fenced = [(life, life.changed) for life in cluster.lives.values() if life.fenced]
     lately = [life for life, at in fenced if at and now.time - at.time <= TOGETHER_MS]
-    if event.life in lately and event.life.changed == now and len(lately) > 1:
+    is_then = FAILOVER_MS[0] <= waited <= FAILOVER_MS[1]
+    if is_then and event.life in lately and len(lately) > 1:
         said = f"Two brokers or more were fenced within {span(TOGETHER_MS)}, {span(waited)} after "
         said += f"controller epoch {cluster.controller_epoch} began (at {since.offset}), about as "
         said += "long as a session lasts."
@@ -87,8 +88,9 @@ def _never_finished(end: EndOfLog) -> Iterator[Finding]:
 def stop_not_finished(event: LogEvent, _: Thresholds) -> Iterator[Finding]:
     """A controlled shutdown that neither a fence nor a registration ends within 6 minutes."""
     now, moment = event.life, event.record.moment
-    earlier = event.cluster.earlier_lives.get(now.broker, ()) if now else ()
-    for life in (*earlier[-1:], *((now,) if now else ())):
+    if now is None:
+        return
+    for life in (*event.cluster.earlier_lives.get(now.broker, ())[-1:], now):
         since, is_over = life.shutting_down_since, life.changed if life.fenced else life.ended
         if since and is_over == moment and (said := _long_stop(life, since, moment)):
             lives = ((life.broker, life.epoch),)

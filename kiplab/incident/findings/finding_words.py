@@ -1,6 +1,7 @@
 """Words that sentences of findings share: durations, brokers, guards and releases."""
 
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 from ...protocol.guards import GUARDS
@@ -46,6 +47,7 @@ def joined_as(state: PartitionState, members: Iterable[int]) -> tuple[tuple[int,
     return tuple((b, state.joined[b].broker_epoch) for b in members if b in state.joined)
 
 
+@cache
 def first_release(*guards: str) -> str:
     """The first release of KRaft that has them all; empty where none has."""
     having = (set(GUARDS[guard].releases) for guard in guards)

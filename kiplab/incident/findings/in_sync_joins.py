@@ -21,20 +21,16 @@ ONE_PROCESS = ("kafka-15221.stale-fetch", "kafka-15221.locked-state")
 """Without them a leader may still name the present epoch for what an earlier process fetched."""
 
 
-def added(change: Change) -> list[BrokerLife]:
-    """Who joins the ISR under a leader that stays: the leader has asked for it (AlterPartition)."""
-    before, after, lives = change.before, change.after, change.event.cluster.lives
-    if not 0 <= after.leader == before.leader:
-        return []
-    return [lives[broker] for broker in after.isr if broker not in before.isr and broker in lives]
-
-
 @change_rule("F4", "occasion")
 def quick_join(change: Change) -> Iterator[Finding]:
     """A join of the ISR by a broker that restarted under the same leader epoch (KAFKA-14139)."""
-    for present in added(change):
-        earlier, (kind, grade, guards) = _process_under_leader(change, present), _grade(change)
-        if earlier is None or (kind == "note" and not change.thresholds.every):
+    for broker in change.joins:
+        present = change.event.cluster.lives.get(broker)
+        earlier = _process_under_leader(change, present) if present else None
+        if present is None or earlier is None:
+            continue
+        kind, grade, guards = _grade(change)
+        if kind == "note" and not change.thresholds.every:
             continue
         yield quick_join.finding(
             change.event,
@@ -94,14 +90,16 @@ def _grade(change: Change) -> tuple[FindingKind, str, tuple[str, ...]]:
 @change_rule("F8", "sure")
 def not_alive_in_isr(change: Change) -> Iterator[Finding]:
     """A join of the ISR by a broker that is fenced, not registered or shutting down (KIP-841)."""
-    for present in added(change):
+    lives = change.event.cluster.lives
+    for present in (lives[broker] for broker in change.joins if broker in lives):
         state = "fenced" if present.fenced else "shutting down"
         guard = f"841.{'registered' if present.ended else state.replace(' ', '-')}"
         state = "not registered" if present.ended else state
         if not present.may_lead:
             said = f"{present.broker} joined the ISR at {change.offset} while it was {state}."
-            lives = ((present.broker, present.epoch),)
-            yield not_alive_in_isr.finding(change.event, said, lives=lives, **prevented_by(guard))
+            process = (present.broker, present.epoch)
+            better = prevented_by(guard)
+            yield not_alive_in_isr.finding(change.event, said, lives=(process,), **better)
 
 
 @change_rule("F20", "note")

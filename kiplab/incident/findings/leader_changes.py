@@ -101,9 +101,9 @@ def _back_in_sync(change: Change, back: list[int]) -> Finding:
 def _whose_doing(change: Change) -> str:
     """By hand, by configuration, or that the log cannot tell."""
     cluster, first = change.event.cluster, first_release("kafka-12670.unclean-by-config")
-    # Controllers register from 3.7 on. Before that the release of the brokers stands for theirs.
+    # Controllers register from 3.7 on. Before that the newest of the brokers stands for theirs.
     known = [life.release for life in cluster.lives.values() if life.release]
-    release = cluster.controller_release or min(known, default="")
+    release = cluster.controller_release or max(known, default="")
     if is_before(release, first):
         return f"By hand: a controller does it by itself from {first} on, and this is {release}."
     own = cluster.topic_settings.get(change.before.topic, {}).get(UNCLEAN)

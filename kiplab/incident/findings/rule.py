@@ -1,7 +1,6 @@
 """A rule: a pure function of one event, with its name, its number and what it looks for."""
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import wraps
 from typing import Any, NamedTuple
 
 import msgspec
@@ -33,41 +32,60 @@ class EndOfLog(msgspec.Struct, frozen=True):
 
 
 class Change(NamedTuple):
-    """A record about a partition that is there before and after it."""
+    """A record about a partition that is there before and after it. `elected` is NO_LEADER where
+    nobody became leader; `joins` enter the ISR of a leader that stays, and that has asked for it.
+    """
 
     event: LogEvent
     before: PartitionState
     after: PartitionState
     thresholds: Thresholds
+    elected: int = NO_LEADER
+    joins: tuple[int, ...] = ()
 
     @property
     def offset(self) -> int:
         """Of the record."""
         return self.event.record.offset
 
-    @property
-    def elected(self) -> int:
-        """The broker that became leader; NO_LEADER where none did or the leader stays."""
-        return NO_LEADER if self.after.leader == self.before.leader else self.after.leader
+
+def change_of(event: LogEvent, thresholds: Thresholds) -> Change | None:
+    """The change of a partition that an event is, if it is one."""
+    before, after = event.before, event.after
+    if before is None or after is None:
+        return None
+    if after.leader != before.leader or after.leader == NO_LEADER or after.isr == before.isr:
+        elected = NO_LEADER if after.leader == before.leader else after.leader
+        return Change(event, before, after, thresholds, elected)
+    joins = tuple(broker for broker in after.isr if broker not in before.isr)
+    return Change(event, before, after, thresholds, joins=joins)
 
 
 Judge = Callable[[LogEvent, Thresholds], Iterator[Finding]]
+JudgeOfChange = Callable[[Change], Iterator[Finding]]
 JudgeOfEnd = Callable[[EndOfLog], Iterator[Finding]]
 
 
-class Rule(msgspec.Struct, frozen=True):
-    """`kind` is the usual one of its findings. `at_end` tells what is not over with the log."""
+class Rule(msgspec.Struct, frozen=True, kw_only=True):
+    """`kind` is the usual one of its findings. It judges events, or changes of partitions alone;
+    `at_end` tells what is not over with the log.
+    """
 
     name: str
     id: str
     kind: FindingKind
     looks_for: str
-    judge: Judge
-    at_end: JudgeOfEnd | None
+    of_event: Judge | None = None
+    of_change: JudgeOfChange | None = None
+    at_end: JudgeOfEnd | None = None
 
     def __call__(self, event: LogEvent, thresholds: Thresholds = USUAL) -> Iterator[Finding]:
         """What it finds in one event."""
-        return self.judge(event, thresholds)
+        change = change_of(event, thresholds)
+        if self.of_event:
+            yield from self.of_event(event, thresholds)
+        if self.of_change and change:
+            yield from self.of_change(change)
 
     def finding(
         self, at: LogEvent, sentence: str, since: Moment | None = None, **more: Any
@@ -93,45 +111,38 @@ class Rule(msgspec.Struct, frozen=True):
         )
 
 
+def _made(function: Callable[..., Any], **fields: Any) -> Rule:
+    """A rule is called after its function, and looks for what the docstring of it says."""
+    looks_for = " ".join((function.__doc__ or "").split())
+    return Rule(name=function.__name__.replace("_", "-"), looks_for=looks_for, **fields)
+
+
 def rule(id: str, kind: FindingKind, at_end: JudgeOfEnd | None = None) -> Callable[[Judge], Rule]:
-    """Makes a rule of a function: it is called after it, and looks for what its docstring says."""
-
-    def made(judge: Judge) -> Rule:
-        name, looks_for = judge.__name__.replace("_", "-"), " ".join((judge.__doc__ or "").split())
-        return Rule(name, id, kind, looks_for, judge, at_end)
-
-    return made
+    """Makes a rule of a function of an event."""
+    return lambda judge: _made(judge, id=id, kind=kind, of_event=judge, at_end=at_end)
 
 
 def change_rule(
     id: str, kind: FindingKind, at_end: JudgeOfEnd | None = None
-) -> Callable[[Callable[[Change], Iterator[Finding]]], Rule]:
-    """The same for a function of a change of a partition."""
-
-    def made(judge: Callable[[Change], Iterator[Finding]]) -> Rule:
-        @wraps(judge)
-        def of_event(event: LogEvent, thresholds: Thresholds) -> Iterator[Finding]:
-            if event.before is not None and event.after is not None:
-                yield from judge(Change(event, event.before, event.after, thresholds))
-
-        return rule(id, kind, at_end)(of_event)
-
-    return made
+) -> Callable[[JudgeOfChange], Rule]:
+    """Makes one of a function of a change of a partition."""
+    return lambda judge: _made(judge, id=id, kind=kind, of_change=judge, at_end=at_end)
 
 
 def lasting_rule(
     id: str, kind: FindingKind, since: str, longer_ms: Callable[[Thresholds, bool], int]
 ) -> Callable[[Callable[[PartitionState, ClusterState], str]], Rule]:
-    """The same for words about a state of a partition that lasts from the moment `since` on for
-    more than `longer_ms`, which is told whether the log ends before the state does.
+    """Makes one of words about a state of a partition, which lasts from the moment `since` on for
+    more than `longer_ms`; that is asked with whether the log ends before the state does.
     """
 
     def made(words: Callable[[PartitionState, ClusterState], str]) -> Rule:
-        @wraps(words)
         def of_event(event: LogEvent, thresholds: Thresholds) -> Iterator[Finding]:
-            was, until = event.before, event.record.moment
-            began = ended(event, since)
-            if was and began and (duration_ms(began, until) or 0) > longer_ms(thresholds, False):
+            was, began = event.before, ended(event, since)
+            if was is None or began is None:
+                return
+            until = event.record.moment
+            if (duration_ms(began, until) or 0) > longer_ms(thresholds, False):
                 when = f"from {began.offset} to {until.offset}, {lasted(began, until)}"
                 yield made_rule.finding(event, words(was, event.cluster).format(when), began)
 
@@ -141,7 +152,7 @@ def lasting_rule(
                 said = words(state, end.cluster).format(when)
                 yield made_rule.open_finding(began, said, partitions=(state.name,))
 
-        made_rule = rule(id, kind, of_end)(of_event)
+        made_rule = _made(words, id=id, kind=kind, of_event=of_event, at_end=of_end)
         return made_rule
 
     return made
@@ -150,7 +161,7 @@ def lasting_rule(
 def ended(event: LogEvent, since: str) -> Moment | None:
     """Where what `since` names had begun, if the record ends it."""
     began: Moment | None = getattr(event.before, since, None)
-    return None if event.after is not None and getattr(event.after, since) else began
+    return began if began and getattr(event.after, since, None) is None else None
 
 
 def open_since(

@@ -8,7 +8,7 @@ from ..records import Moment
 from ..states import ClusterState, LogEvent, PartitionState
 from . import availability, broker_processes, eligible_leaders, in_sync_joins, leader_changes
 from .finding import Finding
-from .rule import USUAL, EndOfLog, Rule, Thresholds
+from .rule import USUAL, EndOfLog, Rule, Thresholds, change_of
 
 _SUBJECTS = (leader_changes, in_sync_joins, availability, eligible_leaders, broker_processes)
 _FOUND = [v for subject in _SUBJECTS for v in vars(subject).values() if isinstance(v, Rule)]
@@ -16,10 +16,18 @@ RULES = {rule.name: rule for rule in sorted(_FOUND, key=lambda rule: int(rule.id
 """By name, in the order of their numbers."""
 
 
+_OF_CHANGES = [rule.of_change for rule in RULES.values() if rule.of_change]
+_OF_EVENTS = [rule.of_event for rule in RULES.values() if rule.of_event]
+
+
 def findings_of(event: LogEvent, thresholds: Thresholds = USUAL) -> Iterator[Finding]:
     """What the rules find in one event. Those of one rule and one `event` are told as one."""
-    for rule in RULES.values():
-        yield from rule(event, thresholds)
+    change = change_of(event, thresholds)
+    if change is not None:  # Made once for all rules: a log has millions.
+        for of_change in _OF_CHANGES:
+            yield from of_change(change)
+    for of_event in _OF_EVENTS:
+        yield from of_event(event, thresholds)
 
 
 def findings_at_end(
