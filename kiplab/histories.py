@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
-class History(metadata_history.MetadataHistory, frozen=True):
+class ImportedHistory(metadata_history.MetadataHistory, frozen=True):
     """The result of `kiplab.read_metadata_log`, and ways to look at it. A notebook shows its
     findings; a click draws a partition.
     """
@@ -47,5 +47,7 @@ class History(metadata_history.MetadataHistory, frozen=True):
 
 
 @wraps(metadata_history.read_metadata_log)
-def read_metadata_log(*files: str | Path, **options: Any) -> History:
-    return History(**msgspec.structs.asdict(metadata_history.read_metadata_log(*files, **options)))
+def read_metadata_log(*files: str | Path, **options: Any) -> ImportedHistory:
+    return ImportedHistory(
+        **msgspec.structs.asdict(metadata_history.read_metadata_log(*files, **options))
+    )

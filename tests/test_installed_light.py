@@ -36,6 +36,7 @@ NEEDED_BY_ENDING = {".html": "lab", ".png": "export"}
 TIMELINE = ["timeline", "kafka-14139", "-o"]
 CLASS = ROOT / "tests" / "classroom" / "handed_in"
 """A folder with the work of one student."""
+INCIDENT = str(ROOT / "tests" / "incident" / "recordings" / "other-life-3.5.2" / "dump.txt.gz")
 ENDINGS = {name: its.get("endings", ()) for name, its in common_options.COMMANDS.items()}
 MATRIX = ["matrix", "kafka-14139", "--guards", "903"]
 COMMANDS: dict[str, list[tuple[list[str], str]]] = {
@@ -76,6 +77,13 @@ COMMANDS: dict[str, list[tuple[list[str], str]]] = {
         (["fleet", "report", "kept"], "fleet"),
         (["fleet", "story", "small", "-o", "story.play"], "fleet"),
     ],
+    "import": [
+        (["import", INCIDENT], ""),
+        *(
+            (["import", INCIDENT, "-o", f"i{s}"], NEEDED_BY_ENDING.get(s, ""))
+            for s in ENDINGS["import"]
+        ),
+    ],
     "real": [(["real", "kafka-14139", "--recorded"], "")],
     "site": [(["site", "-o", "site"], "site")],
 }
@@ -85,7 +93,8 @@ LOOKED_AT = """
 kiplab.LackingError kiplab.MissingExtraError kiplab.PlayError kiplab.RealRun kiplab.Run
 kiplab.fleet
 kiplab.classroom.ALL_WHAT_IFS kiplab.classroom.Checked kiplab.classroom.EVENTS
-kiplab.classroom.MESSAGES kiplab.classroom.VANISHING_RUN kiplab.classroom.Ordering
+kiplab.classroom.INCIDENT_DUMP kiplab.classroom.MESSAGES kiplab.classroom.VANISHING_RUN
+kiplab.classroom.Ordering
 kiplab.classroom.Prediction kiplab.classroom.acknowledged
 kiplab.classroom.committed kiplab.classroom.epochs_moved kiplab.classroom.mystery
 kiplab.classroom.predict kiplab.classroom.rulings_of
@@ -119,6 +128,7 @@ NAMES = {
     "kiplab.second_proposal": "{}('3.5', live=False)",
     "kiplab.real": "{}('kafka-14139', live=False)",
     "kiplab.real_control_requests": "{}('bounce')",
+    "kiplab.read_metadata_log": f"{{}}({INCIDENT!r})",
     "kiplab.run": "{}('kafka-14139')",
     "kiplab.stations": "{}('00')",
     "kiplab.twin": "{}(one, other)",

@@ -83,8 +83,7 @@ def _write_play(history: MetadataHistory, out: str) -> None:
     play = history.play(name)
     with common.writing(out):
         Path(out).write_text(play.text, "utf-8")
-    wrote = f"{out}: {name}, {play.records} of {play.of} records"
-    print(f"{wrote}. {play.failed.sentence}" if play.failed else wrote, file=sys.stderr)
+    common.complain(f"{out}: {name}, {play.records} of {play.of} records. {play.failed}".rstrip())
 
 
 def _fails(history: MetadataHistory, kind: str | None) -> bool:

@@ -7,102 +7,92 @@ words is renamed. Ids that Kafka draws by lot stay: log lines are tied to record
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from typing import Any
 
 from msgspec.structs import replace
 
 from .node_logs import NodeLine
-from .reading.known_records import control_records, known_records
-from .reading.message_fields import SchemaField
-from .records import LogItem, LogRecord, Remark, SavedState
+from .reading.known_records import record_schemas
+from .reading.message_fields import MessageSchema, SchemaField
+from .records import FileRead, LogItem, LogRecord, Remark
 
 _OTHER_CONFIG, _TOPIC = "CONFIG_RECORD of no topic", 2
 """ConfigResource.Type of a topic; other settings are of brokers, groups or clients."""
 _KAFKAS = {
     *((of, "name") for of in ("features", "FEATURE_LEVEL_RECORD", "CONFIG_RECORD", _OTHER_CONFIG)),
-    ("entity", "entityType"),
-    ("CLIENT_QUOTA_RECORD", "key"),
+    *(("entity", "entityType"), ("CLIENT_QUOTA_RECORD", "key")),
 }
 """Text that is Kafka's own, by the record or the list that it stands in."""
-_CALLED = {
-    **dict.fromkeys([("TOPIC_RECORD", "name"), ("CLEAR_ELR_RECORD", "topicName")], "topic"),
-    **dict.fromkeys([("endPoints", "name"), ("endpoints", "name")], "listener"),
-    ("USER_SCRAM_CREDENTIAL_RECORD", "name"): "principal",
-    ("CONFIG_RECORD", "resourceName"): "topic",
+_TOPICS = {
+    ("TOPIC_RECORD", "name"),
+    ("CONFIG_RECORD", "resourceName"),
+    ("CLEAR_ELR_RECORD", "topicName"),
 }
-_BY_FIELD = dict.fromkeys(("principal", "owner", "requester", "renewers"), "principal") | {
-    **dict.fromkeys(("directories", "logDirs", "cordonedLogDirs"), "directory"),
-    **{name: name for name in ("host", "rack", "value")},
-}
+_DIRECTORIES = ("directories", "logDirs", "cordonedLogDirs")
 _PLAIN = re.compile(r"-?\d*|true|false|A{20}[\w-]{2}")
 """Numbers, nothing, and the directories that Kafka reserves (DirectoryId)."""
 _PLACE = re.compile(r"(?<![\w/])/[^\s,\]]+|(?<= in cluster )\S+")
 """A path, and the id of a cluster, which may be chosen by hand."""
 
 
-class RenamedItems(Iterable[LogItem]):
-    """A log with other names; it can be read again as the log itself can."""
+class InputNames(Iterable[LogItem]):
+    """The names of one run, which fill up as its input is read: those of the input, or with
+    `others` other ones. `items` is the log; read through this it has these names.
+    """
 
-    def __init__(self, items: Iterable[LogItem], names: "Anonymiser") -> None:
-        self._items, self._names = items, names
-
-    def __iter__(self) -> Iterator[LogItem]:
-        return self._names.items(self._items)
-
-
-class Anonymiser:
-    """The names of one run. It fills up as the input is read."""
-
-    def __init__(self) -> None:
+    def __init__(self, items: Iterable[LogItem], *, others: bool) -> None:
+        self._items, self._others = items, others
         self._names: dict[str, str] = {}
         self._counts: dict[str, int] = {}
-        self._schemas = {
-            s.name: s for s in (*known_records().values(), *control_records().values())
-        }
-        self._known: re.Pattern[str] | None = None
+
+    def __iter__(self) -> Iterator[LogItem]:
+        return map(self._item, self._items) if self._others else iter(self._items)
 
     def name(self, kind: str, text: str) -> str:
-        """The other name of `text`: ``topic-1`` for the first one of the kind ``topic``."""
-        if text not in self._names:
+        """What `text` is called: ``topic-1`` for the first one of the kind ``topic``."""
+        if self._others and text not in self._names:
             self._counts[kind] = self._counts.get(kind, 0) + 1
-            self._names[text], self._known = f"{kind}-{self._counts[kind]}", None
-        return self._names[text]
+            self._names[text] = f"{kind}-{self._counts[kind]}"
+        return self._names.get(text, text)
 
     def partition(self, name: str) -> str:
         """``topic-1-0`` for ``orders-0``."""
         topic, _, number = name.rpartition("-")
         return f"{self.name('topic', topic)}-{number}"
 
-    def items(self, items: Iterable[LogItem]) -> Iterator[LogItem]:
-        """The same log with other names."""
-        for item in items:
-            if isinstance(item, LogRecord):
-                yield self._record(item)
-            elif isinstance(item, Remark):
-                yield self.remark(item)
-            else:
-                yield self._saved(item)
+    def file(self, read: FileRead) -> FileRead:
+        """A file that was read."""
+        return replace(read, file=self.name("file", read.file))
+
+    def remark(self, remark: Remark) -> Remark:
+        """What is said of the input."""
+        return replace(remark, text=self._text(remark.text), file=self.name("file", remark.file))
 
     def line(self, line: NodeLine) -> NodeLine:
         """A line of a log file: its partition, and every name that is known."""
-        read, file, text = dict(line.read), self.name("file", line.file), line.text
+        read, text = dict(line.read), line.text
         for found in _PLACE.findall(text):
             self.name("directory" if found.startswith("/") else "cluster", found)
         if "partition" in read:
             read["partition"] = self.partition(line.read["partition"])
             text = text.replace(line.read["partition"], read["partition"])
-        return replace(line, read=read, file=file, text=self._text(text))
+        return replace(line, read=read, text=self._text(text))
 
-    def remark(self, remark: Remark) -> Remark:
-        """What is said of the input; its file is called anew as well."""
-        return replace(remark, text=self._text(remark.text), file=self.name("file", remark.file))
+    def _text(self, text: str) -> str:
+        names = sorted((n for n in self._names if not n.isdigit()), key=len, reverse=True)
+        return _any_of(tuple(names)).sub(lambda match: self._names[match[0]], text)
 
-    def _saved(self, saved: SavedState) -> SavedState:
-        records = tuple(self._record(record) for record in saved.records)
-        return replace(saved, records=records, file=self.name("file", saved.file))
+    def _item(self, item: LogItem) -> LogItem:
+        if isinstance(item, LogRecord):
+            return self._record(item)
+        if isinstance(item, Remark):
+            return self.remark(item)
+        records = tuple(map(self._record, item.records))
+        return replace(item, records=records, file=self.name("file", item.file))
 
     def _record(self, record: LogRecord) -> LogRecord:
-        schema, fields, of = self._schemas.get(record.type), record.fields, record.type
+        schema, fields, of = _schemas().get(record.type), record.fields, record.type
         if of == "CONFIG_RECORD" and fields.get("resourceType") != _TOPIC:
             of = _OTHER_CONFIG
         return replace(record, fields=self._fields(of, fields, schema.fields) if schema else {})
@@ -110,25 +100,31 @@ class Anonymiser:
     def _fields(
         self, of: str, fields: Mapping[str, Any], schema: Iterable[SchemaField]
     ) -> dict[str, Any]:
-        known = {field.name: field for field in schema}
-        return {
-            key: self._value(of, known[key], value) if key in known else None
-            for key, value in fields.items()
-        }
+        known = ((field, fields[field.name]) for field in schema if field.name in fields)
+        return {field.name: self._value(of, field, value) for field, value in known}
 
     def _value(self, of: str, field: SchemaField, value: Any) -> Any:
         if isinstance(value, list | tuple):
             return [self._value(of, field, each) for each in value]
         if isinstance(value, dict):
             return self._fields(field.name, value, field.fields)
-        called = _CALLED.get((of, field.name)) or _BY_FIELD.get(field.name, "name")
-        is_own = (of, field.name) in _KAFKAS or (field.kind == "uuid" and called != "directory")
-        if not isinstance(value, str) or is_own or (called != "topic" and _PLAIN.fullmatch(value)):
+        is_topic, is_place = (of, field.name) in _TOPICS, field.name in _DIRECTORIES
+        is_kafkas = (of, field.name) in _KAFKAS or (field.kind == "uuid" and not is_place)
+        if not isinstance(value, str) or not value or is_kafkas:
             return value
-        return self.name(called, value) if value else value
+        kind = "topic" if is_topic else "directory" if is_place else field.name
+        return self.name(kind, value) if is_topic or not _PLAIN.fullmatch(value) else value
 
-    def _text(self, text: str) -> str:
-        if self._known is None:
-            names = sorted((n for n in self._names if not n.isdigit()), key=len, reverse=True)
-            self._known = re.compile(rf"(?<![\w.])(?:{'|'.join(map(re.escape, names))})(?![\w.])")
-        return self._known.sub(lambda match: self._names[match[0]], text) if self._names else text
+
+@cache
+def _schemas() -> Mapping[str, MessageSchema]:
+    return {
+        s.name: s
+        for s in (*record_schemas("metadata").values(), *record_schemas("control").values())
+    }
+
+
+@cache
+def _any_of(names: tuple[str, ...]) -> re.Pattern[str]:
+    words = "|".join(map(re.escape, names)) or r"(?!)"
+    return re.compile(rf"(?<![\w.])(?:{words})(?![\w.])")

@@ -159,11 +159,11 @@ def _finding_lines(history: MetadataHistory) -> Iterator[str]:
 # --- as a whole -----------------------------------------------------------------------------------
 
 
-def text(history: MetadataHistory, told: Iterable[PartitionStory] = ()) -> str:
+def text(history: MetadataHistory, partitions: Iterable[PartitionStory] = ()) -> str:
     """All of it as text for a terminal or a file."""
     parts: dict[str, Iterable[str]] = {"What was read": read_lines(history)}
     parts[findings_sentence(history).capitalize()] = _finding_lines(history)
-    for number, story in enumerate(told):
+    for number, story in enumerate(partitions):
         body = [[str(cell) for cell in line] for _, line in story.changes]
         again = " again" if story.name in parts and number else ""
         parts[f"{story.name}{again}"] = aligned([*HEADS], body).splitlines()

@@ -24,7 +24,7 @@ _SCROLL = '<div class="scroll" tabindex="0" role="{}" aria-label="{}"{}>{}</div>
 
 
 def incident_page(
-    history: MetadataHistory, told: Sequence[PartitionStory], *, theme: str = AUTO
+    history: MetadataHistory, partitions: Sequence[PartitionStory], *, theme: str = AUTO
 ) -> str:
     """The whole page as HTML: one file that asks nobody on the network.
 
@@ -34,8 +34,8 @@ def incident_page(
     parts = (
         f"<h1>{TITLE}</h1>",
         f"<p>{escape(words.findings_sentence(history).capitalize())}. {HONEST}</p>",
-        findings_table(history, [story.name for story in told]),
-        *(_picture(number, story, theme) for number, story in enumerate(told)),
+        findings_table(history, [story.name for story in partitions]),
+        *(_picture(number, story, theme) for number, story in enumerate(partitions)),
         f"<h2>What was read</h2>{_list(map(escape, words.read_lines(history)))}",
     )
     scripts = page_files(*GLOW, "linked_words.js")

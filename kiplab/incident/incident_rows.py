@@ -55,7 +55,7 @@ class Shot(NamedTuple):
     silent: str = ""
 
 
-class Around(NamedTuple):
+class Pictured(NamedTuple):
     """What the shots are of. Before the first record there was no partition where it `is_new`, and
     no broker where it `is_start` of the log.
     """
@@ -120,7 +120,7 @@ def incident_rows(
     states = _states(events, key)
     brokers = tuple(sorted({broker for state in states for broker in state.replicas}))
     created = any("created" in e.handlers for e in events if _is_about(e, key) and not e.before)
-    around = Around(states[-1].name, brokers, (whole or created) and not first, whole)
+    around = Pictured(states[-1].name, brokers, (whole or created) and not first, whole)
     end, happened = shots[-1].x + 1, [*_happened(shots, around.name)]
     after = "the log ends here" if last == len(events) else "later records are not shown"
     return Rows(
@@ -170,7 +170,7 @@ def _silence(event: LogEvent) -> str:
     return span(now - before.time) if now - before.time > SILENT else ""
 
 
-def _meta(around: Around, shots: Sequence[Shot], found: Sequence[Numbered]) -> Meta:
+def _meta(around: Pictured, shots: Sequence[Shot], found: Sequence[Numbered]) -> Meta:
     numbers = ["…" if s.event is None else str(s.event.record.offset) for s in shots[1:]]
     title = f"in the metadata log, offsets {numbers[0]} to {numbers[-1]}"
     versions = dict.fromkeys(filter(None, (_version(shot.cluster) for shot in shots)))
@@ -217,14 +217,14 @@ Place = tuple[str, str, str]
 """Lane, track, partition."""
 
 
-def _spans(shots: Sequence[Shot], around: Around) -> Iterator[SpanRow]:
+def _spans(shots: Sequence[Shot], around: Pictured) -> Iterator[SpanRow]:
     read = [dict(_readings(shot, around)) for shot in shots]
     for place in dict.fromkeys(place for readings in read for place in readings):
         readings = ((shot.x, at.get(place)) for shot, at in zip(shots, read, strict=True))
         yield from spans_of(readings, shots[-1].x + 1, *place)
 
 
-def _readings(shot: Shot, around: Around) -> Iterator[tuple[Place, Reading]]:
+def _readings(shot: Shot, around: Pictured) -> Iterator[tuple[Place, Reading]]:
     yield from _of_partition(shot, around)
     yield from _of_controller(shot)
     for id in around.brokers:
@@ -233,7 +233,7 @@ def _readings(shot: Shot, around: Around) -> Iterator[tuple[Place, Reading]]:
         yield ("world", UNKNOWN, ""), Reading(UNKNOWN, shot.missing)
 
 
-def _of_partition(shot: Shot, around: Around) -> Iterator[tuple[Place, Reading]]:
+def _of_partition(shot: Shot, around: Pictured) -> Iterator[tuple[Place, Reading]]:
     state, name = shot.state, around.name
     removed = shot.event is not None and "removed" in shot.event.handlers
     if state is None:
@@ -260,7 +260,7 @@ def _of_controller(shot: Shot) -> Iterator[tuple[Place, Reading]]:
         yield ("controller", UNKNOWN, ""), Reading(shot.silent, f"silent {shot.silent}")
 
 
-def _of_broker(shot: Shot, around: Around, id: int) -> Iterator[tuple[Place, Reading]]:
+def _of_broker(shot: Shot, around: Pictured, id: int) -> Iterator[tuple[Place, Reading]]:
     lane, life, state = broker_lane(id), shot.cluster.lives.get(id), shot.state
     if life is None and not around.is_start:
         yield (lane, UNKNOWN, ""), Reading(UNKNOWN, "not known")

@@ -1,60 +1,108 @@
 """Log lines of nodes beside the findings of a metadata log, and the loss that lines alone prove."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 
 from msgspec.structs import replace
 
+from .anonymising import InputNames
 from .findings.finding import Finding
-from .node_logs import NodeLine
+from .node_logs import NodeLine, read_node_logs
 from .records import UNKNOWN
 from .states import LogEvent
 
-LINES_MAX = 8
-"""So many lines a finding quotes."""
-NEAR_MS = 5_000
-"""How far apart line and record may be where their times are all that ties them."""
+LINES_MAX, NEAR_MS = 8, 5_000
+"""So many lines a finding quotes, and so far apart are line and record at most where only their
+times tie them.
+"""
 Tie = tuple[str | int, ...]
 
 
-class LineTies:
-    """What log lines can be tied to, gathered while a log is replayed: processes, and where leader
-    epochs of the partitions begin that lines name.
+class NodeLogs:
+    """The lines of log files, and what they can be tied to: processes, and where leader epochs of
+    the partitions begin that they name. `add` gathers these while the metadata log is replayed.
     """
 
-    def __init__(self, lines: Iterable[NodeLine]) -> None:
-        self.begun: dict[tuple[str, int], LogEvent] = {}
-        self.processes: dict[str, Tie] = {}
-        self._named = {line.read["partition"] for line in lines if "partition" in line.read}
+    def __init__(self, paths: Iterable[str | Path], zone: str | None, names: InputNames) -> None:
+        self._lines, remarks = read_node_logs(paths, zone)
+        self.remarks, self._names = [names.remark(remark) for remark in remarks], names
+        self._about = {names.partition(p) for n in self._lines if (p := n.read.get("partition"))}
+        self._begun: dict[tuple[str, int], LogEvent] = {}
+        self._processes: dict[str, Tie] = {}
 
     def add(self, event: LogEvent) -> None:
         """One event more."""
         state, life = event.after, event.life
-        if state is not None and state.name in self._named:
-            self.begun.setdefault((state.name, state.leader_epoch), event)
-        if life is not None:
-            self.processes[life.incarnation] = ("life", life.broker, life.epoch)
+        if state is not None and state.name in self._about:
+            self._begun.setdefault((state.name, state.leader_epoch), event)
+        if life is not None and self._lines:
+            self._processes[life.incarnation] = ("life", life.broker, life.epoch)
 
+    def evidence(
+        self, findings: Iterable[Finding], is_asked: Callable[[str], bool] = lambda _: True
+    ) -> Iterator[Finding]:
+        """The losses that lines prove of partitions that are asked for, then the findings with the
+        lines that speak of them. By then every name of the metadata log is known.
+        """
+        lines = [self._names.line(line) for line in self._lines]
+        yield from (lost for lost in self._losses(lines) if is_asked(lost.partitions[0]))
+        tied = [(line, {*self._exact(line)}, {*_near(line)}) for line in lines]
+        yield from (self._quoting(finding, tied) for finding in findings)
 
-def evidence(
-    findings: Iterable[Finding], lines: Sequence[NodeLine], ties: LineTies
-) -> list[Finding]:
-    """The losses that lines prove, then the findings with the lines that speak of them."""
-    epochs: dict[int, Tie] = {e.record.offset: ("epoch", *at) for at, e in ties.begun.items()}
-    tied = [(line, set(_exact(line, ties.processes)), set(_near(line))) for line in lines]
-    return [*lost_by_offsets(lines, ties), *(_quoting(f, tied, epochs) for f in findings)]
+    def _exact(self, line: NodeLine) -> Iterator[Tie]:
+        """What a line names that records name as well."""
+        read = line.read
+        if read.keys() >= {"broker", "epoch"}:
+            yield "life", line.number("broker"), line.number("epoch")
+        if read.keys() >= {"partition", "leader_epoch"}:
+            yield "epoch", read["partition"], line.number("leader_epoch")
+        if "controller_epoch" in read:
+            yield "controller", line.number("controller_epoch")
+        if read.get("incarnation") in self._processes:
+            yield self._processes[read["incarnation"]]
 
+    def _quoting(
+        self, finding: Finding, tied: Iterable[tuple[NodeLine, set[Tie], set[Tie]]]
+    ) -> Finding:
+        records, names = finding.evidence, finding.partitions
+        offsets = {record.offset for record in records}
+        exact: set[Tie] = {("life", *life) for life in finding.lives}
+        exact |= {("epoch", *at) for at, e in self._begun.items() if e.record.offset in offsets}
+        exact |= {("controller", r.controller_epoch) for r in records if not names}
+        near: set[Tie] = {("broker", broker) for broker, _ in finding.lives}
+        near |= {("partition", name) for name in names}
+        times = [t for t in (finding.time, *(r.time for r in records)) if t != UNKNOWN]
+        quoted = tuple(
+            line.text
+            for line, known, hints in tied
+            if known & exact or (not known and hints & near and _is_near(line.time, times))
+        )
+        return replace(finding, lines=(*finding.lines, *quoted)[:LINES_MAX])
 
-def _exact(line: NodeLine, processes: Mapping[str, Tie]) -> Iterator[Tie]:
-    """What a line names that records name as well."""
-    read = line.read
-    if read.keys() >= {"broker", "epoch"}:
-        yield "life", line.number("broker"), line.number("epoch")
-    if read.keys() >= {"partition", "leader_epoch"}:
-        yield "epoch", read["partition"], line.number("leader_epoch")
-    if "controller_epoch" in read:
-        yield "controller", line.number("controller_epoch")
-    if read.get("incarnation") in processes:
-        yield processes[read["incarnation"]]
+    def _losses(self, lines: Sequence[NodeLine]) -> Iterator[Finding]:
+        """F17: a leader that begins below a high watermark of an earlier leader epoch: what was
+        committed between the two is missing. The converse proves nothing.
+        """
+        leaders: dict[tuple[str, str], list[NodeLine]] = {}
+        for line in lines:
+            if line.kind == "leads":
+                of = line.read["partition"], line.read["topic_id"]
+                leaders.setdefault(of, []).append(line)
+        for (name, topic_id), known in sorted(leaders.items()):
+            cut = [x for x in lines if x.kind == "truncates" and x.read.get("partition") == name]
+            high: NodeLine | None = None
+            for line in sorted(known, key=lambda line: line.number("leader_epoch")):
+                begun = self._begun.get((name, line.number("leader_epoch")))
+                is_other = begun and begun.after and begun.after.key.topic_id != topic_id
+                lost = high is not None and line.number("offset") < high.number("high_watermark")
+                if high is not None and lost:
+                    yield _loss(name, high, line, cut, None if is_other else begun)
+                if (
+                    high is None
+                    or lost
+                    or line.number("high_watermark") >= high.number("high_watermark")
+                ):
+                    high = line
 
 
 def _near(line: NodeLine) -> Iterator[Tie]:
@@ -65,52 +113,11 @@ def _near(line: NodeLine) -> Iterator[Tie]:
         yield "broker", line.number("broker")
 
 
-def _quoting(
-    finding: Finding,
-    tied: Iterable[tuple[NodeLine, set[Tie], set[Tie]]],
-    epochs: Mapping[int, Tie],
-) -> Finding:
-    records, names = finding.evidence, finding.partitions
-    exact: set[Tie] = {("life", *life) for life in finding.lives}
-    exact |= {epochs[r.offset] for r in records if r.offset in epochs}
-    exact |= {("controller", r.controller_epoch) for r in records if not names}
-    near: set[Tie] = {("partition", name) for name in names}
-    near |= {("broker", broker) for broker, _ in finding.lives}
-    times = [t for t in (finding.time, *(r.time for r in records)) if t != UNKNOWN]
-    quoted = tuple(
-        line.text
-        for line, said, hints in tied
-        if said & exact or (not said and hints & near and _is_near(line.time, times))
-    )
-    return replace(finding, lines=(*finding.lines, *quoted)[:LINES_MAX])
-
-
 def _is_near(time: int, times: Iterable[int]) -> bool:
     return time != UNKNOWN and any(abs(other - time) <= NEAR_MS for other in times)
 
 
-def lost_by_offsets(lines: Sequence[NodeLine], ties: LineTies) -> Iterator[Finding]:
-    """A leader that begins below a high watermark of an earlier leader epoch: what was committed
-    between the two is missing. The converse proves nothing.
-    """
-    leaders: dict[tuple[str, str], list[NodeLine]] = {}
-    for line in lines:
-        if line.kind == "leads":
-            leaders.setdefault((line.read["partition"], line.read["topic_id"]), []).append(line)
-    for (name, topic_id), said in sorted(leaders.items()):
-        high: NodeLine | None = None
-        for line in sorted(said, key=lambda line: line.number("leader_epoch")):
-            at = ties.begun.get((name, line.number("leader_epoch")))
-            at = at if at and at.after and at.after.key.topic_id == topic_id else None
-            if high is not None and line.number("offset") < high.number("high_watermark"):
-                cut = [x for x in lines if x.kind == "truncates" and x.read["partition"] == name]
-                yield _lost(name, high, line, cut, at)
-                high = line
-            elif high is None or line.number("high_watermark") >= high.number("high_watermark"):
-                high = line
-
-
-def _lost(
+def _loss(
     name: str, high: NodeLine, low: NodeLine, cut: Iterable[NodeLine], at: LogEvent | None
 ) -> Finding:
     first, end = low.number("offset"), high.number("high_watermark")

@@ -12,14 +12,13 @@ from typing import NamedTuple
 
 import msgspec
 
-from .anonymising import Anonymiser, RenamedItems
+from .anonymising import InputNames
 from .as_play.play_of_history import NoHistoryError, PlayOfHistory, as_play
 from .findings.finding import Finding
 from .findings.rule import Thresholds
 from .findings.rule_table import findings_at_end, findings_of
 from .gathering import GatheredFindings
-from .log_evidence import LineTies, evidence
-from .node_logs import NodeLine, read_node_logs, zone_of
+from .log_evidence import NodeLogs
 from .reading import read_items
 from .records import UNKNOWN, FileRead, LogItem, Moment, Remark
 from .replay.replaying import Replay
@@ -117,19 +116,16 @@ def read_metadata_log(
     Raises UnreadableInputError where no history can be made of the input, ValueError for a bound
     that is neither an offset nor a time, and for a zone that is none.
     """
-    names = Anonymiser() if anonymise else None
-    chosen = tuple(names.partition(p) if names else p for p in partitions)
-    topic = names.name("topic", topic) if names and topic else topic
-    lines, unknown = read_node_logs(logs, zone_of(zone) if zone else None)
+    source, found = read_items(files, progress=progress), GatheredFindings()
+    items = InputNames(source, others=anonymise)
+    chosen = tuple(map(items.partition, partitions))
+    topic = items.name("topic", topic) if topic else topic
     asked = _Asked(frozenset(chosen), topic, broker, _bound(from_), _bound(to))
     thresholds = Thresholds(leaderless_ms=limit_ms, every=every)
-    source, found = read_items(files, progress=progress), GatheredFindings()
-    items = RenamedItems(source, names) if names else source
-    replay, is_whole, ties = Replay(found.add), True, LineTies(_renamed(lines, names))
+    replay, is_whole, nodes = Replay(found.add), True, NodeLogs(logs, zone, items)
     try:
         for event in replay.events(items):
-            if lines:
-                ties.add(event)
+            nodes.add(event)
             if asked.concerns(event):
                 found.add_all(findings_of(event, thresholds))
     except KeyboardInterrupt:
@@ -138,17 +134,10 @@ def read_metadata_log(
         states = (p for p in replay.partitions.values() if asked.is_about(p))
         at_end = findings_at_end(replay.cluster, states, replay.last, thresholds)
         found.add_all(f for f in at_end if asked.is_within(Moment(f.offset, f.time)))
-    files_read = source.files_read
-    # By now every name of the log is known: lines may have those that records have.
-    lines = [line for line in _renamed(lines, names) if asked.reads(line)]
-    if names:
-        called = {read.file: names.name("file", read.file) for read in files_read}
-        files_read = [msgspec.structs.replace(r, file=called[r.file]) for r in files_read]
-        unknown = [names.remark(remark) for remark in unknown]
     return MetadataHistory(
-        read=tuple(files_read),
-        remarks=(*replay.remarks, *unknown),
-        findings=tuple(evidence(found.in_order(), lines, ties)),
+        read=tuple(map(items.file, source.files_read)),
+        remarks=(*replay.remarks, *nodes.remarks),
+        findings=tuple(nodes.evidence(found.in_order(), asked.is_named)),
         left_out=found.left_out,
         cluster=replay.cluster,
         partitions=replay.partitions,
@@ -158,10 +147,6 @@ def read_metadata_log(
         chosen=chosen,
         _items=items,
     )
-
-
-def _renamed(lines: list[NodeLine], names: Anonymiser | None) -> list[NodeLine]:
-    return [names.line(line) for line in lines] if names else lines
 
 
 class _Asked(NamedTuple):
@@ -181,18 +166,13 @@ class _Asked(NamedTuple):
         return self.broker is None or event.life is None or event.life.broker == self.broker
 
     def is_about(self, partition: PartitionState) -> bool:
-        return (
-            (not self.partitions or partition.name in self.partitions)
-            and self.topic in (None, partition.topic)
-            and (self.broker is None or self.broker in partition.replicas)
+        return self.is_named(partition.name) and (
+            self.broker is None or self.broker in partition.replicas
         )
 
-    def reads(self, line: NodeLine) -> bool:
-        """Whether a line of a log file names no other partition."""
-        name = line.read.get("partition")
-        is_other = self.partitions and name not in self.partitions
-        topic = name.rpartition("-")[0] if name else self.topic
-        return name is None or (not is_other and self.topic in (None, topic))
+    def is_named(self, partition: str) -> bool:
+        names, topic = self.partitions, partition.rpartition("-")[0]
+        return (not names or partition in names) and self.topic in (None, topic)
 
     def is_within(self, moment: Moment) -> bool:
         begun = self.since is None or not _is_before(moment, self.since)

@@ -8,7 +8,7 @@ incarnations, leader and controller epochs); a time is a hint only, of another c
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, tzinfo
 from importlib.resources import files
 from pathlib import Path
 
@@ -16,7 +16,7 @@ import msgspec
 
 from ..rows.snapshots import LOG_WORDS
 from .reading.input_files import chunks_of, line_blocks
-from .records import UNKNOWN, Remark, UnreadableInputError
+from .records import UNKNOWN, Remark
 
 _LINE = re.compile(r"\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})\] [A-Z]+ (.*) \([\w.$]+\)\s*")
 """``[%d] %p %m (%c)%n``, Kafka's own pattern."""
@@ -37,7 +37,6 @@ _READ = {
     "incarnation": r"[\w-]{22}",
 }
 _REJECTED = "Rejecting AlterPartition request from node … for {partition} "
-_ZONE = re.compile(r"([+-])(\d\d):(\d\d)")
 
 
 class NodeLine(msgspec.Struct, frozen=True):
@@ -47,7 +46,6 @@ class NodeLine(msgspec.Struct, frozen=True):
 
     kind: str
     text: str
-    file: str
     time: int
     read: Mapping[str, str]
 
@@ -92,47 +90,38 @@ _LIKELY = re.compile(
 """The longest fixed piece of each template: most lines of a file have none."""
 
 
-def zone_of(text: str) -> timezone:
-    """The zone that ``+02:00`` names. Raises ValueError for another text."""
-    match = _ZONE.fullmatch(text)
-    if match is None or int(match[2]) > 14 or int(match[3]) > 59:
-        raise ValueError(f"{text} is no zone: a zone is +02:00 or -05:30")
-    ahead = timedelta(hours=int(match[2]), minutes=int(match[3]))
-    return timezone(ahead if match[1] == "+" else -ahead)
-
-
 def read_node_logs(
-    paths: Iterable[str | Path], zone: timezone | None = None
+    paths: Iterable[str | Path], zone: str | None = None
 ) -> tuple[list[NodeLine], list[Remark]]:
     """The lines that are understood, in the order of the files, and a remark for each file in
-    which none is. Files may be packed with gzip; a folder is all its files. Lines that are not
-    known are left out. Raises UnreadableInputError.
+    which none is. Files may be packed with gzip; `zone` is that of their times, ``"+02:00"``.
+
+    Raises UnreadableInputError for a file, ValueError for a zone.
     """
     found: list[NodeLine] = []
     remarks: list[Remark] = []
-    for file in _files(paths):
-        lines = list(_lines_of(file, zone))
+    of = _zone(zone) if zone else None
+    for path in map(str, paths):
+        lines = list(_lines_of(path, of))
         found += lines
         if not lines:
-            said = (
-                "no line of it is known: it is none of state-change.log, controller.log, server.log"
-            )
-            remarks.append(Remark("undecoded", said, str(file)))
+            why = "no line of it is known: state-change.log, controller.log and server.log are read"
+            remarks.append(Remark("undecoded", why, path))
     return found, remarks
 
 
-def _files(paths: Iterable[str | Path]) -> Iterator[Path]:
-    for path in map(Path, paths):
-        if not path.exists():
-            raise UnreadableInputError(f"{path}: no such file.")
-        yield from sorted(p for p in path.iterdir() if p.is_file()) if path.is_dir() else (path,)
+def _zone(text: str) -> tzinfo | None:
+    try:
+        return datetime.strptime(text, "%z").tzinfo
+    except ValueError:
+        raise ValueError(f"{text} is no zone: a zone is +02:00 or -05:30") from None
 
 
-def _lines_of(file: Path, zone: timezone | None) -> Iterator[NodeLine]:
+def _lines_of(file: str, zone: tzinfo | None) -> Iterator[NodeLine]:
     life: dict[str, str] = {}
-    for block in line_blocks(chunks_of(str(file))):
+    for block in line_blocks(chunks_of(file)):
         for text in block.decode("utf-8", "replace").splitlines():
-            line = _understood(text, str(file), zone) if _LIKELY.search(text) else None
+            line = _understood(text, zone) if _LIKELY.search(text) else None
             if line is None:
                 continue
             if line.kind == "starts":
@@ -145,7 +134,7 @@ def _lines_of(file: Path, zone: timezone | None) -> Iterator[NodeLine]:
             yield line
 
 
-def _understood(text: str, file: str, zone: timezone | None) -> NodeLine | None:
+def _understood(text: str, zone: tzinfo | None) -> NodeLine | None:
     match = _LINE.fullmatch(text)
     if match is None:
         return None
@@ -157,15 +146,15 @@ def _understood(text: str, file: str, zone: timezone | None) -> NodeLine | None:
             owner = _OF_PREFIX.search(match[2])
             read = {"partition": owner[1]} if owner else {}
             read |= {k: v.removeprefix("Some(").rstrip(")") for k, v in said.groupdict().items()}
-            return NodeLine(kind, text.strip(), file, _time(match[1], zone), read)
+            return NodeLine(kind, text.strip(), _time(match[1], zone), read)
     return None
 
 
-def _time(text: str, zone: timezone | None) -> int:
+def _time(text: str, zone: tzinfo | None) -> int:
     if zone is None:
         return UNKNOWN
     try:
-        at = datetime.strptime(text, "%Y-%m-%d %H:%M:%S,%f").replace(tzinfo=zone)
+        at = datetime.fromisoformat(text).replace(tzinfo=zone)
     except ValueError:
         return UNKNOWN
     return round(at.timestamp() * 1000)

@@ -37,7 +37,7 @@ def history(items: Sequence[LogItem] | None = None, **about: object) -> Metadata
     told: dict[str, object] = {
         "read": (FileRead("other-life.log", "segment", first.offset, last.offset),),
         "remarks": tuple(replay.remarks),
-        "findings": found.told(),
+        "findings": found.in_order(),
         "left_out": 0,
         "cluster": replay.cluster,
         "partitions": replay.partitions,

@@ -6,16 +6,16 @@ from typing import Any
 import msgspec
 import pytest
 
-from kiplab.incident.anonymising import Anonymiser
+from kiplab.incident.anonymising import InputNames
 from kiplab.incident.as_play.play_of_history import as_play
 from kiplab.incident.findings.rule_table import findings_of
+from kiplab.incident.log_evidence import NodeLogs
 from kiplab.incident.node_logs import read_node_logs
-from kiplab.incident.reading.known_records import known_records
+from kiplab.incident.reading.known_records import record_schemas
 from kiplab.incident.reading.message_fields import SchemaField
 from kiplab.incident.records import LogItem, LogRecord, Remark, SavedState
 from tests.incident.short_log import replayed, short_log
 from tests.incident.test_as_play import OTHER_LIFE
-from tests.incident.test_node_logs import evidence
 
 NAMES = {
     "payments.eu": "orders",
@@ -65,16 +65,20 @@ LINES = [
 
 
 def test_no_name_of_the_input_stands_in_what_is_made_of_it(tmp_path: Path) -> None:
-    (tmp_path / "acme.log").write_text("\n".join(LINES), "utf-8")
-    names = Anonymiser()
-    events, replay, _ = replayed(list(names.items(named_log())))
-    lines = [names.line(line) for line in read_node_logs([tmp_path])[0]]
+    file = tmp_path / "acme.log"
+    file.write_text("\n".join(LINES), "utf-8")
+    names = InputNames(named_log(), others=True)
+    nodes = NodeLogs([file], None, names)
+    events, replay, _ = replayed(list(names))
+    for event in events:
+        nodes.add(event)
+    lines = [names.line(line) for line in read_node_logs([file])[0]]
     assert [line.read.get("partition") for line in lines] == ["topic-1-1", None, "topic-1-1"]
-    findings = evidence([f for e in events for f in findings_of(e)], lines, events)
+    findings = list(nodes.evidence(f for e in events for f in findings_of(e)))
     assert any(finding.lines for finding in findings)
     play = as_play([e for e in events if e.record.offset < 63])
-    assert play.failed is None
-    made = [events, replay.cluster, replay.remarks, lines, findings, play, named_items(names)]
+    assert not play.failed
+    made = [events, replay.cluster, replay.remarks, lines, findings, play, list(names)]
     text = b"\n".join(msgspec.json.encode(each, enc_hook=repr) for each in made).decode()
     for name in (*NAMES, "acme", "/data", str(tmp_path)):
         assert name not in text
@@ -82,16 +86,13 @@ def test_no_name_of_the_input_stands_in_what_is_made_of_it(tmp_path: Path) -> No
     assert "host-1" in text
 
 
-def named_items(names: Anonymiser) -> list[LogItem]:
-    return list(names.items(named_log()))
-
-
 def test_a_run_gives_the_same_names_again() -> None:
-    assert named_items(Anonymiser()) == named_items(Anonymiser())
+    runs = [list(InputNames(named_log(), others=True)) for _ in range(2)]
+    assert runs[0] == runs[1]
+    assert list(InputNames(named_log(), others=False)) == named_log()
 
 
 def test_settings_and_features_keep_their_words() -> None:
-    names = Anonymiser()
     kept = [
         ("CONFIG_RECORD", _config(4, "1", "min.insync.replicas", "2")),
         ("CONFIG_RECORD", _config(4, "", "unclean.leader.election.enable", "true")),
@@ -99,8 +100,9 @@ def test_settings_and_features_keep_their_words() -> None:
         ("PARTITION_RECORD", {"directories": ["A" * 22], "topicId": "T", "isr": [1, 2]}),
     ]
     records = [LogRecord(n, 0, 1, kind, 0, fields) for n, (kind, fields) in enumerate(kept)]
-    assert list(names.items(records)) == records
-    (topic,) = names.items([LogRecord(0, 0, 1, "CONFIG_RECORD", 0, _config(2, "7", "x", "1"))])
+    assert list(InputNames(records, others=True)) == records
+    setting = LogRecord(0, 0, 1, "CONFIG_RECORD", 0, _config(2, "7", "x", "1"))
+    (topic,) = InputNames([setting], others=True)
     assert isinstance(topic, LogRecord)
     assert topic.fields["resourceName"] == "topic-1"
 
@@ -109,11 +111,13 @@ def _texts(fields: tuple[SchemaField, ...]) -> int:
     return sum((field.kind == "string") + _texts(field.fields) for field in fields)
 
 
-@pytest.mark.parametrize("name", [s.name for s in known_records().values() if _texts(s.fields)])
+@pytest.mark.parametrize(
+    "name", [s.name for s in record_schemas("metadata").values() if _texts(s.fields)]
+)
 def test_each_text_of_each_record_is_judged(name: str) -> None:
-    schema = next(s for s in known_records().values() if s.name == name)
+    schema = next(s for s in record_schemas("metadata").values() if s.name == name)
     record = LogRecord(0, 0, 1, name, 0, {f.name: _filled(f) for f in schema.fields})
-    (made,) = Anonymiser().items([record])
+    (made,) = InputNames([record], others=True)
     left = {f.name for f in schema.fields if "SECRET" in repr(made.fields[f.name])}  # type: ignore[union-attr]
     kafkas = {"features", "key", "name"} if name != "TOPIC_RECORD" else set()
     assert left <= kafkas | ({"entity"} if name == "CLIENT_QUOTA_RECORD" else set())

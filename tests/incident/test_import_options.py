@@ -97,7 +97,7 @@ def test_the_engine_writes_what_real_controllers_wrote(
     ("options", "sentence"),
     [
         (["--zone", "2"], "2 is no zone"),
-        (["--logs", "absent.log"], "absent.log: no such file."),
+        (["--logs", "absent.log"], "absent.log: No such file"),
         (["--partition", "orders-9", "--as-play", "x.play"], "there is no partition 'orders-9'"),
         (["--from", "9999", "--as-play", "x.play"], "no finding is about a partition"),
         (["--as-play", "absent/x.play"], "there is no such folder"),

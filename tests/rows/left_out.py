@@ -67,6 +67,7 @@ PLAIN = by_type(
 _LABELLED = "it happens on no broker's lane: the moment's label and its card say it"
 _OF_THE_CONTROLLER = "it stands above the controller's line"
 NOT_DRAWN: dict[MarkKind, str] = {
+    "finding": "the row of findings has a flag there",
     "appended": "the end of the log moves there",
     "destroyed": "the broker is down from there on, with its records gone",
     "lost": "the strip of the committed records says so, from there on",

@@ -1,16 +1,17 @@
-"""Records in one form, whoever wrote them: a real controller or the engine.
+"""Records in the engine's form, whoever wrote them.
 
 What a record says is compared, not where it stands: offsets, broker epochs and incarnations of the
 engine are others. Equal records from equal states lead to equal epochs of a partition.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 from ...engine.events import Event
 from ...protocol.facts import RecordWritten
+from ...protocol.ids import BrokerEpoch, Incarnation
 from ...protocol.kraft import records
-from ..records import LogRecord
 from ..states import LogEvent, PartitionKey, PartitionState
 
 FEATURES = {"metadata.version": "metadata", "eligible.leader.replicas.version": "elr"}
@@ -20,8 +21,7 @@ SETTINGS = {
     "unclean.leader.election.enable": "unclean-leader-election",
 }
 """Settings that the engine has, by what the verb `configure` calls them."""
-_OF_BROKER = {"fenced": "fenced", "inControlledShutdown": "in_controlled_shutdown"}
-_OF_PARTITION = {
+_CHANGED = {
     **{name: name for name in ("isr", "leader", "replicas")},
     "removingReplicas": "removing",
     "addingReplicas": "adding",
@@ -31,59 +31,39 @@ _OF_PARTITION = {
 }
 _UNCHANGED = {"leader": -2, "leaderRecoveryState": -1}
 """What Kafka writes for "no change" where that is not null."""
-_BROKERS, _TOPICS = (
-    frozenset(record.__name__ for record in get_args(union))
-    for union in (records.RecordOfBroker, records.RecordOfTopic)
-)
-_TOPIC, _BROKER = 2, 4
-"""ConfigResource.Type in a ConfigRecord."""
+_TOPIC, _NO_EPOCH = 2, BrokerEpoch(0)
+"""ConfigResource.Type of a topic; and what stands for a broker epoch, which is not compared."""
+_OF_THE_ENGINE = re.compile(r" (?:incarnation|epoch)=\d+")
 
 
-class RecordContent(NamedTuple):
-    """What a record says: its name, whom it is about, and the fields that it sets, as text. The
-    name of a setting stands behind its topic and a colon.
+class Target(NamedTuple):
+    """A record of the log that a play has to bring about. `content` is None for a feature's level,
+    of which the engine writes none; `after` is the partition, if the record is about it.
     """
 
-    record: str
-    about: str
-    fields: frozenset[tuple[str, str]] = frozenset()
+    event: LogEvent
+    content: records.Record | None
+    after: PartitionState | None
 
-    def __str__(self) -> str:
-        return " ".join((self.record, self.about, *(f"{k}={v}" for k, v in sorted(self.fields))))
+    @property
+    def text(self) -> str:
+        """What is compared."""
+        return "" if self.content is None else comparable(records.record_text(self.content))
 
     @property
     def broker(self) -> int | None:
         """The broker that it is about, if it is about one."""
-        return int(self.about) if self.record in _BROKERS else None
-
-    @property
-    def topic(self) -> str | None:
-        """The topic that it is about, if it is about one; of a setting of the cluster it is ""."""
-        return self.about.partition(":")[0] if self.record in _TOPICS else None
-
-    def field(self, name: str) -> str | None:
-        """The text of one field; None where the record leaves it as it is."""
-        return dict(self.fields).get(name)
-
-
-class Target(NamedTuple):
-    """A record of the log that a play has to bring about."""
-
-    content: RecordContent
-    event: LogEvent
-    after: PartitionState | None
-    """The partition, if the record is about it and leaves it."""
-
-    @property
-    def is_silent(self) -> bool:
-        """Whether the engine does it without a record: a feature's level."""
-        return self.content.record == "FeatureLevelRecord"
+        return getattr(self.content, "broker", None)
 
     @property
     def is_directories(self) -> bool:
-        """Whether a change of the partition sets directories only, of which the engine has none."""
-        changes = self.content.record == "PartitionChangeRecord"
-        return changes and not self.content.fields and "directories" in self.event.record.fields
+        """Whether it sets directories only, of which the engine has none."""
+        return self.after is not None and not _CHANGED.keys() & self.event.record.fields.keys()
+
+
+def comparable(text: str) -> str:
+    """The text of a record without what is the engine's own."""
+    return _OF_THE_ENGINE.sub("", text)
 
 
 def targets_of(events: Sequence[LogEvent], key: PartitionKey) -> tuple[Target, ...]:
@@ -95,72 +75,62 @@ def targets_of(events: Sequence[LogEvent], key: PartitionKey) -> tuple[Target, .
     topics = {None, "", *(state.topic for state in states)}
     targets: dict[int, Target] = {}
     for event in events:
-        is_other = event.partition is not None and event.partition.key != key
-        said = content_of(event)
-        if said is None or said.broker not in brokers or said.topic not in topics:
+        is_mine = event.partition is None or event.partition.key == key
+        target = Target(event, _content(event), event.after if is_mine else None)
+        is_feature = event.record.fields.get("name") in FEATURES
+        topic = getattr(target.content, "topic", None)
+        if (target.content is None and not is_feature) or target.broker not in brokers:
             continue
         # A setting of several partitions is an event of each.
-        if not is_other or (said.record in _TOPICS and event.record.offset not in targets):
-            after = None if is_other else event.after
-            targets[event.record.offset] = Target(said, event, after)
+        if topic in topics and (
+            is_mine or (topic is not None and event.record.offset not in targets)
+        ):
+            targets[event.record.offset] = target
     return tuple(targets.values())
 
 
-def content_of(event: LogEvent) -> RecordContent | None:
-    """What a record of the log says; None where the engine has no word for it."""
-    record, state = event.record, event.partition
-    name = "".join(word.capitalize() for word in record.type.split("_"))
-    fields = record.fields
-    if name == "PartitionChangeRecord" and state is not None:
-        return RecordContent(name, state.name, frozenset(_partition_fields(record)))
-    if name in _BROKERS:
-        id = fields.get("brokerId", fields.get("id"))
-        # A registration is another record, with all its fields; what it begins with is the same.
-        pairs = () if name == "RegisterBrokerRecord" else _OF_BROKER.items()
-        kept = ((ours, str(fields[field])) for field, ours in pairs if fields.get(field))
-        return RecordContent(name, str(id), frozenset(kept))
-    if name == "FeatureLevelRecord" and fields.get("name") in FEATURES:
-        return RecordContent(
-            name, fields["name"], frozenset({("level", str(fields.get("featureLevel")))})
-        )
-    if name == "ConfigRecord" and fields.get("name") in SETTINGS:
-        topic, of = fields.get("resourceName", ""), fields.get("resourceType")
-        if of == _TOPIC or (of == _BROKER and not topic):
-            value = frozenset({("value", str(fields.get("value")))})
-            return RecordContent(name, f"{topic}:{fields['name']}", value)
-    if name == "ClearElrRecord":
-        return RecordContent(name, f"{fields.get('topicName', '')}:")
-    return RecordContent(name, f"{state.topic}:") if name == "RemoveTopicRecord" and state else None
+def _content(event: LogEvent) -> records.Record | None:
+    fields, state = event.record.fields, event.partition
+    broker = fields.get("brokerId", fields.get("id"))
+    match event.record.type:
+        case "PARTITION_CHANGE_RECORD" if state is not None:
+            return records.PartitionChangeRecord(partition=state.name, **dict(_changes(fields)))
+        case "BROKER_REGISTRATION_CHANGE_RECORD":
+            changes = fields.get("fenced", 0), fields.get("inControlledShutdown", 0)
+            return records.BrokerRegistrationChangeRecord(broker, _NO_EPOCH, *changes)
+        case "REGISTER_BROKER_RECORD":
+            return records.RegisterBrokerRecord(broker, Incarnation(0), _NO_EPOCH)
+        case "UNREGISTER_BROKER_RECORD":
+            return records.UnregisterBrokerRecord(broker, _NO_EPOCH)
+        case "FENCE_BROKER_RECORD":
+            return records.FenceBrokerRecord(broker, _NO_EPOCH)
+        case "UNFENCE_BROKER_RECORD":
+            return records.UnfenceBrokerRecord(broker, _NO_EPOCH)
+        case "CONFIG_RECORD" if fields["name"] in SETTINGS:
+            topic, is_topic = fields["resourceName"], fields["resourceType"] == _TOPIC
+            value = str(fields.get("value"))
+            made = records.ConfigRecord(topic, fields["name"], value)
+            return made if is_topic or not topic else None
+        case "CLEAR_ELR_RECORD":
+            return records.ClearElrRecord(fields.get("topicName", ""))
+        case "REMOVE_TOPIC_RECORD" if state is not None:
+            return records.RemoveTopicRecord(state.topic)
+    return None
 
 
-def _partition_fields(record: LogRecord) -> Iterator[tuple[str, str]]:
-    for field, ours in _OF_PARTITION.items():
-        value: Any = record.fields.get(field)
+def _changes(fields: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    for field, ours in _CHANGED.items():
+        value = fields.get(field)
         if value is not None and value != _UNCHANGED.get(field):
             value = sorted(value) if ours == "elr" else value
-            is_list = isinstance(value, list | tuple)
-            yield ours, f"[{','.join(map(str, value))}]" if is_list else str(value)
+            yield ours, tuple(value) if isinstance(value, list) else value
 
 
-def written_by_engine(events: Iterable[Event], of: PartitionState) -> Iterator[RecordContent]:
-    """What the engine's records say, of one partition, its topic and all brokers."""
+def written_by_engine(events: Iterable[Event], partition: str) -> Iterator[str]:
+    """What the engine's records say, without those of other partitions."""
     for event in events:
         if isinstance(event, RecordWritten):
-            said = _engine_said(event)
-            is_other = said.record == "PartitionChangeRecord" and said.about != of.name
-            if not is_other and said.topic in (None, "", of.topic):
-                yield said
-
-
-def _engine_said(written: RecordWritten) -> RecordContent:
-    """Read off the text of the record, which has all that it sets."""
-    words = dict(word.partition("=")[::2] for word in written.text.split()[1:])
-    name = written.record
-    if name == "PartitionChangeRecord":
-        return RecordContent(name, words.pop("partition"), frozenset(words.items()))
-    if name in _BROKERS:
-        kept = {k: v for k, v in words.items() if k in _OF_BROKER.values() and v != "0"}
-        kept = {} if name == "RegisterBrokerRecord" else kept
-        return RecordContent(name, words["broker"], frozenset(kept.items()))
-    value = frozenset({("value", words["value"])}) if "value" in words else frozenset()
-    return RecordContent(name, f"{words.get('topic', '')}:{words.get('name', '')}", value)
+            text = comparable(event.text)
+            is_change = event.record == records.PartitionChangeRecord.__name__
+            if not is_change or text.split()[1] == f"partition={partition}":
+                yield text

@@ -10,7 +10,8 @@ from .compared_records import SETTINGS, Target
 RECORDS = 10
 """How many records the assumed logs begin with, and how many are written after each change."""
 _METADATA_VERSION = {level: name for name, level in METADATA_LEVEL.items()}
-_WORDS = {"true": "yes", "false": "no"}
+WORDS = {"true": "yes", "false": "no"}
+"""What plays call the values of a setting."""
 
 
 def header_of(first: LogEvent, state: PartitionState, targets: Sequence[Target]) -> Iterator[str]:
@@ -62,14 +63,14 @@ def _broker(
     life = cluster.lives.get(broker)
     if life is None or life.ended is not None:
         return f"epoch={free} fenced=yes down=yes"
-    following = next((t.content.record for t in targets if t.content.broker == broker), "")
+    following = next((t.event.record.type for t in targets if t.broker == broker), "")
     is_other = life.release in RELEASES and life.release != release
     return _said(
         f"epoch={life.epoch}",
         kafka=life.release if is_other else "",
         fenced="yes" * life.fenced,
         shutting_down="yes" * (life.shutting_down_since is not None and not life.fenced),
-        down="yes" * (life.fenced and following == "RegisterBrokerRecord"),
+        down="yes" * (life.fenced and following == "REGISTER_BROKER_RECORD"),
     )
 
 
@@ -86,7 +87,7 @@ def _topic(state: PartitionState, cluster: ClusterState, first: LogEvent) -> str
             for key in ("adding", "removing", "elr", "last_known")
             if getattr(state, key)
         },
-        **{SETTINGS[key]: _WORDS.get(own[key], own[key]) for key in SETTINGS if key in own},
+        **{SETTINGS[key]: WORDS.get(own[key], own[key]) for key in SETTINGS if key in own},
         log="" if is_new else f"{RECORDS}@{state.leader_epoch}",
     )
 
@@ -103,8 +104,8 @@ def _stop_in_two_steps(state: PartitionState, targets: Sequence[Target]) -> list
     """
     found: list[int] = []
     for target in targets:
-        begins, id = target.content.field("in_controlled_shutdown") == "1", target.content.broker
-        if begins and id is not None and id not in (state.leader, *found):
-            found.append(id)
+        begins = target.event.record.fields.get("inControlledShutdown") == 1
+        if begins and target.broker is not None and target.broker not in (state.leader, *found):
+            found.append(target.broker)
         state = target.after or state
     return found

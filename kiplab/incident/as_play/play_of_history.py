@@ -14,39 +14,23 @@ from ...plays.play import LINES_MAX, Play, Statement, format_play, split
 from ...plays.play_errors import PlayError
 from ...plays.runner import extended, open_stage
 from ...plays.stage import Stage
+from ...protocol.ids import NO_LEADER
 from ..records import UNKNOWN
 from ..states import LogEvent, PartitionKey, PartitionState
-from .compared_records import RecordContent, Target, targets_of, written_by_engine
+from .compared_records import Target, targets_of, written_by_engine
 from .header_of_history import RECORDS, header_of
-from .lines_for_records import SHORT_MS, Lines, Situation, traffic, tries
-
-
-class NotWritten(msgspec.Struct, frozen=True):
-    """The record of the log that no line makes the engine write; what `line` makes it write."""
-
-    offset: int
-    record: str
-    line: str
-    instead: tuple[str, ...]
-
-    @property
-    def sentence(self) -> str:
-        """What is told."""
-        there = f"At offset {self.offset} the log has {self.record}."
-        wrote = "; ".join(self.instead) or "no record"
-        tried = f"After `{self.line}` the engine writes {wrote}."
-        return f"{there} {tried if self.line else 'The language of plays has no line for it.'}"
+from .lines_for_records import SHORT_MS, PlayLines, Situation, tries
 
 
 class PlayOfHistory(msgspec.Struct, frozen=True):
     """`text` is the play. Of the `of` records of the log its run writes the first `records`;
-    `failed` is the next one, None where it writes them all.
+    `failed` tells the next one, and what the engine does instead, "" where it writes them all.
     """
 
     text: str
     records: int
     of: int
-    failed: NotWritten | None = None
+    failed: str = ""
 
 
 class NoHistoryError(ValueError):
@@ -68,7 +52,10 @@ def as_play(
             header = tuple(header_of(event, event.after, targets))
             stage = open_stage(split("\n".join(header)))
             written = _Written(event, event.after, targets, disk, header, stage)
-            return _finished(_with_traffic(written, None))
+            written = _with_traffic(written, None)
+            while not written.failed and written.done < len(targets):
+                written = _next(written)
+            return PlayOfHistory(_text(written), written.done, len(targets), written.failed)
     raise NoHistoryError("no event shows the partition")
 
 
@@ -77,7 +64,7 @@ class _Group(msgspec.Struct, frozen=True):
 
     before: Stage
     done: int
-    lines: Lines
+    lines: PlayLines
     comment: str = ""
 
 
@@ -88,11 +75,11 @@ class _Written(msgspec.Struct, frozen=True):
     start: PartitionState
     targets: tuple[Target, ...]
     disk: str
-    header: Lines
+    header: PlayLines
     stage: Stage
     groups: tuple[_Group, ...] = ()
     done: int = 0
-    failed: NotWritten | None = None
+    failed: str = ""
 
     @property
     def state(self) -> PartitionState:
@@ -100,86 +87,73 @@ class _Written(msgspec.Struct, frozen=True):
         states = (t.after for t in reversed(self.targets[: self.done]))
         return next((state for state in states if state), self.start)
 
-    @property
-    def controller_epoch(self) -> int:
-        """That of the target written last."""
-        last = self.targets[self.done - 1].event if self.done else self.first
-        return last.cluster.controller_epoch
-
-    def run(self, stage: Stage, lines: Lines) -> tuple[tuple[RecordContent, ...], Stage | None]:
+    def run(self, stage: Stage, lines: PlayLines) -> tuple[list[str], Stage | None]:
         """What the engine writes, and the run after it; None where a line cannot be done."""
         at = stage.history.at
         try:
             for line in lines:
                 stage = extended(stage, split(line).statements[0])
         except PlayError:
-            return (), None
+            return [], None
         events = (event for step in stage.history.steps[at:] for event in step.events)
-        return tuple(written_by_engine(events, self.start)), stage
+        return [*written_by_engine(events, self.start.name)], stage
 
-    def with_group(self, stage: Stage, lines: Lines, records: int, comment: str = "") -> "_Written":
-        """With more lines, after which the run stands at `stage`."""
-        offsets = [t.event.record.offset for t in self.targets[self.done :][:records]]
+    def grown(self, stage: Stage, lines: PlayLines, count: int, comment: str = "") -> "_Written":
+        """With more lines, which write `count` targets, and after which the run is at `stage`."""
+        offsets = [t.event.record.offset for t in self.targets[self.done :][:count]]
         which = " to ".join(map(str, dict.fromkeys((*offsets[:1], *offsets[-1:]))))
-        said = " ".join(word for word in (f"offset {which}" * bool(which), comment) if word)
-        group = _Group(self.stage, self.done, lines, said)
-        done = self.done + records
-        return replace(self, stage=stage, groups=(*self.groups, group), done=done)
-
-
-def _finished(written: _Written) -> PlayOfHistory:
-    while written.failed is None and written.done < len(written.targets):
-        written = _next(written)
-    return PlayOfHistory(_text(written), written.done, len(written.targets), written.failed)
+        comment = f"offset {which} {comment}".strip() if offsets else comment
+        groups = (*self.groups, _Group(self.stage, self.done, lines, comment))
+        return replace(self, stage=stage, groups=groups, done=self.done + count)
 
 
 def _next(written: _Written) -> _Written:
     target, before = written.targets[written.done], written.state
     if target.is_directories:
-        return written.with_group(written.stage, (), 1, "directories, which the engine has not")
-    epochs = written.controller_epoch, target.event.cluster.controller_epoch
-    began: Lines = ("fail-over",) if len({*epochs}) > 1 and UNKNOWN not in epochs else ()
-    _, stage = written.run(written.stage, began)
-    raced = _raced(written) if stage is not None and not began else None
-    if raced is not None or stage is None:
-        return raced or written
-    todo, best = written.targets[written.done :], NotWritten(-1, "", "", ())
+        return written.grown(written.stage, (), 1, "directories, which the engine has not")
+    begun, stage = _with_controller(written, target.event)
+    raced = None if begun else _raced(written)
+    if raced is not None:
+        return raced
+    todo, best = written.targets[written.done :], "the language of plays has no line for it"
     for lines in tries(Situation(todo, stage.cluster, before, written.disk)):
-        said, after = written.run(stage, lines)
-        fits = 0 if after is None else _fitting(said, todo, lines)
-        if after is not None and fits and _is_same(written, after, todo[:fits]):
-            grown = written.with_group(after, (*began, *lines), fits)
-            return _with_traffic(grown, before)
-        if after is not None and not best.line:
-            best = NotWritten(-1, "", "; ".join(lines), tuple(map(str, said)))
-    offset = target.event.record.offset
-    return replace(written, failed=replace(best, offset=offset, record=str(target.content)))
+        wrote, after = written.run(stage, lines)
+        count = 0 if after is None else _fitting(wrote, todo, lines)
+        if after is not None and count and _is_same(after, todo[:count]):
+            return _with_traffic(written.grown(after, (*begun, *lines), count), before)
+        if after is not None and " writes " not in best:
+            instead = "; ".join(wrote) or "no record"
+            best = f"after `{'; '.join(lines)}` the engine writes {instead}"
+    there = f"At offset {target.event.record.offset} the log has {target.text or 'a feature level'}"
+    return replace(written, failed=f"{there}; {best}.")
 
 
-def _fitting(said: Sequence[RecordContent], todo: Sequence[Target], lines: Lines) -> int:
-    """How many targets are written by lines that wrote `said`; 0 if they are not the next ones.
+def _with_controller(written: _Written, event: LogEvent) -> tuple[PlayLines, Stage]:
+    """The run under the controller that wrote an event."""
+    last = written.targets[written.done - 1].event if written.done else written.first
+    epochs = {last.cluster.controller_epoch, event.cluster.controller_epoch}
+    lines: PlayLines = ("fail-over",) if len(epochs - {UNKNOWN}) > 1 else ()
+    return lines, written.run(written.stage, lines)[1] or written.stage
+
+
+def _fitting(wrote: list[str], todo: Sequence[Target], lines: PlayLines) -> int:
+    """How many targets are written by lines that wrote that; 0 if they are not the next ones.
 
     Of a feature's level the engine writes no record: it counts with what stands around it.
     """
-    changes = any(line.startswith("upgrade ") for line in lines)
-    silent = [n for n, t in enumerate(todo[: len(said) + 1]) if t.is_silent][:changes]
-    expected = [t.content for n, t in enumerate(todo[: len(said) + len(silent)]) if n not in silent]
-    return len(said) + len(silent) if list(said) == expected else 0
+    changes = lines[0].startswith("upgrade ") if lines else False
+    silent = [n for n, t in enumerate(todo[: len(wrote) + 1]) if t.content is None][:changes]
+    count = len(wrote) + len(silent)
+    return count if wrote == [t.text for n, t in enumerate(todo[:count]) if n not in silent] else 0
 
 
-def _is_same(written: _Written, stage: Stage, done: Sequence[Target]) -> bool:
-    """Whether leader, ISR and epochs are those of the log: a gap in it makes them differ."""
+def _is_same(stage: Stage, done: Sequence[Target]) -> bool:
+    """Whether ISR and leader epoch are those of the log: a gap in it makes them differ."""
     after = next((t.after for t in reversed(done) if t.after), None)
-    state = partition_of(stage.cluster, written.start.name)
+    state = None if after is None else partition_of(stage.cluster, after.name)
     if after is None or state is None:
         return True
-    left_out = sum(t.is_directories for t in written.targets[: written.done])
-    epochs = state.leader_epoch, state.partition_epoch + left_out
-    rest = state.leader, state.isr, bool(state.recovery), {*state.elr}, state.last_known
-    return (
-        epochs == (after.leader_epoch, after.partition_epoch)
-        and rest == (after.leader, after.isr, after.recovering, {*after.elr}, after.last_known)
-    )  # fmt: skip
+    return (state.isr, state.leader_epoch) == (after.isr, after.leader_epoch)
 
 
 def _with_traffic(written: _Written, before: PartitionState | None) -> _Written:
@@ -188,16 +162,13 @@ def _with_traffic(written: _Written, before: PartitionState | None) -> _Written:
     After somebody joined there are none: as far as the log tells, the leader took it for caught
     up, and a fetch would mend what it lacks.
     """
-    state = written.state
-    same = before is not None and before.leader == state.leader
-    if before is not None and same and not {*state.isr} < {*before.isr}:
+    state, same = written.state, before is not None and before.leader == written.state.leader
+    if state.leader == NO_LEADER or (before and same and not {*state.isr} < {*before.isr}):
         return written
-    lines = traffic(state)
-    said, stage = written.run(written.stage, lines)
-    return written.with_group(stage, lines, 0) if lines and stage and not said else written
-
-
-# --- the race -------------------------------------------------------------------------------------
+    followers = (f"catch-up {b}" for b in state.isr if b != state.leader)
+    lines = f"produce {state.name} count={RECORDS}", *followers
+    wrote, stage = written.run(written.stage, lines)
+    return written if wrote or stage is None else written.grown(stage, lines, 0)
 
 
 def _raced(written: _Written) -> _Written | None:
@@ -208,52 +179,48 @@ def _raced(written: _Written) -> _Written | None:
     if found is None:
         return None
     joins, leader, back = found
+    begun = written.groups[back]
     hold = f"hold alter-partition from={leader}", f"catch-up {joins}"
     kept = tuple(line for group in written.groups[back:] for line in group.lines)
     release = (f"release alter-partition from={leader}",)
-    begun = written.groups[back]
-    said, stage = written.run(begun.before, (*hold, *kept))
-    more, after = written.run(stage, release) if stage is not None else ((), None)
-    todo = [t.content for t in written.targets[begun.done : written.done + 1] if not t.is_silent]
-    if stage is None or after is None or [*said, *more] != todo:
+    wrote, stage = written.run(begun.before, (*hold, *kept))
+    more, after = written.run(stage, release) if stage is not None else ([], None)
+    todo = [t.text for t in written.targets[begun.done : written.done + 1] if t.text]
+    if stage is None or after is None or [*wrote, *more] != todo:
         return None
     asked = _Group(begun.before, begun.done, hold, "assumed: asked for here, answered later")
     groups = (*written.groups[:back], asked, *written.groups[back:])
-    return replace(written, stage=stage, groups=groups).with_group(after, release, 1)
+    return replace(written, stage=stage, groups=groups).grown(after, release, 1)
 
 
 def _quick_join(written: _Written) -> tuple[int, int, int] | None:
     """(who joins, the leader, the group in which its last process died) of a member that joins too
     soon after it was unfenced to have fetched everything; None if it is not so.
     """
-    event, after = written.targets[written.done].event, written.targets[written.done].after
-    joins = [b for b in after.isr if b not in written.state.isr] if after else []
-    if len(joins) != 1 or after is None or after.leader != written.state.leader:
+    target, before = written.targets[written.done], written.state
+    joins = [b for b in target.after.isr if b not in before.isr] if target.after else []
+    if len(joins) != 1 or target.after is None or target.after.leader != before.leader:
         return None
-    done = written.targets[: written.done]
-    unfenced = next((t for t in reversed(done) if t.content.broker == joins[0]), None)
-    times = event.record.time, UNKNOWN if unfenced is None else unfenced.event.record.time
-    if UNKNOWN in times or times[0] - times[1] > SHORT_MS:
+    done = (t.event.record.time for t in written.targets[: written.done] if t.broker == joins[0])
+    times = [*done, target.event.record.time][-2:]
+    if len(times) < 2 or UNKNOWN in times or times[1] - times[0] > SHORT_MS:
         return None
     dies = f"crash {joins[0]} disk={written.disk}"
     died = [n for n, group in enumerate(written.groups) if dies in group.lines]
-    return (joins[0], after.leader, died[-1]) if died else None
-
-
-# --- text -----------------------------------------------------------------------------------------
+    return (joins[0], before.leader, died[-1]) if died else None
 
 
 def _text(written: _Written) -> str:
     done = (t.event for t in written.targets[: written.done])
     offsets = [event.record.offset for event in (written.first, *done)]
     title = f"title {written.start.name} of a metadata log, offsets {offsets[0]} to {offsets[-1]}"
-    said = [Statement(comment=text) for text in _assumptions(written)]
-    lines = [*split(title).statements, *said, *split("\n".join(written.header)).statements]
+    assumed = [Statement(comment=text) for text in _assumptions(written)]
+    lines = [*split(title).statements, *assumed, *split("\n".join(written.header)).statements]
     for group in written.groups:
         first, *rest = split("\n".join(group.lines)).statements if group.lines else (Statement(),)
         lines += [replace(first, comment=group.comment or None), *rest]
-    if written.failed is not None:
-        lines.append(Statement(comment=f"Here the play ends. {written.failed.sentence}"))
+    if written.failed:
+        lines.append(Statement(comment=f"Here the play ends. {written.failed}"))
     return format_play(Play(tuple(lines[:LINES_MAX])))
 
 
