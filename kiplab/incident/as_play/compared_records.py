@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ...engine.events import Event
 from ...protocol.facts import RecordWritten
-from ...protocol.ids import BrokerEpoch, Incarnation
+from ...protocol.ids import NO_LEADER, BrokerEpoch, BrokerId, Incarnation
 from ...protocol.kraft import records
 from ..states import LogEvent, PartitionKey, PartitionState
 
@@ -91,7 +91,7 @@ def targets_of(events: Sequence[LogEvent], key: PartitionKey) -> tuple[Target, .
 
 def _content(event: LogEvent) -> records.Record | None:
     fields, state = event.record.fields, event.partition
-    broker = fields.get("brokerId", fields.get("id"))
+    broker = BrokerId(fields.get("brokerId", fields.get("id", NO_LEADER)))
     match event.record.type:
         case "PARTITION_CHANGE_RECORD" if state is not None:
             return records.PartitionChangeRecord(partition=state.name, **dict(_changes(fields)))
