@@ -327,7 +327,7 @@ def test_a_line_that_cannot_be_mended_is_left_out_and_a_hundred_are_refused(writ
 
 def test_text_that_follows_a_broken_line_is_not_searched_again_and_again(written: Write) -> None:
     junk = "a line of another program\n" * 20_000
-    items = read(written("dump", DUMP + DUMP.splitlines()[-1][:130] + "\n" + junk))
+    items = read(written("dump", DUMP + DUMP.splitlines()[-1][:80] + "\n" + junk))
     assert records(items) == RECORDS
     assert kinds(items) == ["broken line"]
 
