@@ -44,7 +44,8 @@ def process(cluster: ClusterState, broker: int, epoch: int) -> BrokerLife | None
 
 def joined_as(state: PartitionState, members: Iterable[int]) -> tuple[tuple[int, int], ...]:
     """Each member with the broker epoch under which it joined, where that is known."""
-    return tuple((b, state.joined[b].broker_epoch) for b in members if b in state.joined)
+    named = ((b, state.joined[b].broker_epoch) for b in members if b in state.joined)
+    return tuple(one for one in named if one[1] != UNKNOWN)
 
 
 @cache

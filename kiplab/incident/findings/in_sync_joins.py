@@ -32,13 +32,17 @@ def quick_join(change: Change) -> Iterator[Finding]:
         kind, grade, guards = _grade(change)
         if kind == "note" and not change.thresholds.every:
             continue
+        unfenced = None if present.fenced else present.changed
+        waited = duration_ms(unfenced, change.event.record.moment) if unfenced else None
+        after = "" if waited is None else f", {span(waited)} after it was unfenced"
+        after += ", which is short" * (waited is not None and waited < SHORT_MS)
         yield quick_join.finding(
             change.event,
-            f"{present.broker} joined the ISR at {change.offset} as broker epoch {present.epoch}"
-            f"{_after_unfencing(change, present)}; its process before, epoch {earlier.epoch}, may "
-            f"have fetched under the same leader epoch. {grade}",
+            f"{broker} joined the ISR at {change.offset} as broker epoch {present.epoch}{after}; "
+            f"its process before, epoch {earlier.epoch}, may have fetched under the same leader "
+            f"epoch. {grade}",
             kind=kind,
-            lives=((earlier.broker, earlier.epoch), (present.broker, present.epoch)),
+            lives=((broker, earlier.epoch), (broker, present.epoch)),
             cannot_say="which of the two processes the leader had seen as caught up",
             event=present.registered.offset,
             **prevented_by(*guards),
@@ -56,14 +60,6 @@ def _process_under_leader(change: Change, present: BrokerLife) -> BrokerLife | N
         return None
     again = earlier[-1].incarnation == present.incarnation or earlier[-1].epoch == present.epoch
     return None if again else earlier[-1]
-
-
-def _after_unfencing(change: Change, present: BrokerLife) -> str:
-    unfenced = None if present.fenced else present.changed
-    waited = duration_ms(unfenced, change.event.record.moment) if unfenced else None
-    if waited is None:
-        return ""
-    return f", {span(waited)} after it was unfenced{', which is short' * (waited < SHORT_MS)}"
 
 
 def _grade(change: Change) -> tuple[FindingKind, str, tuple[str, ...]]:

@@ -64,9 +64,11 @@ def change_of(event: LogEvent, thresholds: Thresholds) -> Change | None:
 Judge = Callable[[LogEvent, Thresholds], Iterator[Finding]]
 JudgeOfChange = Callable[[Change], Iterator[Finding]]
 JudgeOfEnd = Callable[[EndOfLog], Iterator[Finding]]
+StateWords = Callable[[PartitionState, ClusterState], str]
+"""A sentence with braces where it says how long."""
 
 
-class Rule(msgspec.Struct, frozen=True, kw_only=True):
+class FindingRule(msgspec.Struct, frozen=True, kw_only=True):
     """`kind` is the usual one of its findings. It judges events, or changes of partitions alone;
     `at_end` tells what is not over with the log.
     """
@@ -111,32 +113,34 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def _made(function: Callable[..., Any], **fields: Any) -> Rule:
+def _made(function: Callable[..., Any], **fields: Any) -> FindingRule:
     """A rule is called after its function, and looks for what the docstring of it says."""
     looks_for = " ".join((function.__doc__ or "").split())
-    return Rule(name=function.__name__.replace("_", "-"), looks_for=looks_for, **fields)
+    return FindingRule(name=function.__name__.replace("_", "-"), looks_for=looks_for, **fields)
 
 
-def rule(id: str, kind: FindingKind, at_end: JudgeOfEnd | None = None) -> Callable[[Judge], Rule]:
+def rule(
+    id: str, kind: FindingKind, at_end: JudgeOfEnd | None = None
+) -> Callable[[Judge], FindingRule]:
     """Makes a rule of a function of an event."""
     return lambda judge: _made(judge, id=id, kind=kind, of_event=judge, at_end=at_end)
 
 
 def change_rule(
     id: str, kind: FindingKind, at_end: JudgeOfEnd | None = None
-) -> Callable[[JudgeOfChange], Rule]:
+) -> Callable[[JudgeOfChange], FindingRule]:
     """Makes one of a function of a change of a partition."""
     return lambda judge: _made(judge, id=id, kind=kind, of_change=judge, at_end=at_end)
 
 
 def lasting_rule(
     id: str, kind: FindingKind, since: str, longer_ms: Callable[[Thresholds, bool], int]
-) -> Callable[[Callable[[PartitionState, ClusterState], str]], Rule]:
+) -> Callable[[StateWords], FindingRule]:
     """Makes one of words about a state of a partition, which lasts from the moment `since` on for
     more than `longer_ms`; that is asked with whether the log ends before the state does.
     """
 
-    def made(words: Callable[[PartitionState, ClusterState], str]) -> Rule:
+    def made(words: StateWords) -> FindingRule:
         def of_event(event: LogEvent, thresholds: Thresholds) -> Iterator[Finding]:
             was, began = event.before, ended(event, since)
             if was is None or began is None:
