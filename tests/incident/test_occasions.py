@@ -21,7 +21,7 @@ from tests.incident.test_plays_as_logs import NOT_IN_RECORDS, OF_KRAFT
 from tests.repeated import in_long
 
 MOVES, WALKS = 150, 120
-"""Of one walk, and of one test: of walks that are so long one in twenty loses a committed record."""
+"""Of one walk, and of one test: of walks that are so long one in twenty loses committed records."""
 QUICKLY = "tests/incident/test_occasions.py::test_a_loss_of_a_play_has_an_occasion_at_every_release"
 NEWEST = of_mode(Mode.KRAFT)[-1]
 

@@ -96,6 +96,18 @@ EDGES = {
     "a log that begins late, and nothing in it of the elected broker": Edge(
         "F1", LATE + "32 9 change p0 leader=1\n"
     ),
+    "a restarted member of the ISR under ELR: no fence has judged it": Edge(
+        "F1",
+        V4_1 + CREATED + "20 9 register 2@20 Y2 27\n21 9 unfence 2@20\n"
+        "30 12 change p0 isr=3,2 leader=2\n31 12 fence 1@3\n",
+        ("30 occasion",),
+    ),
+    "a restarted eligible leader replica, the feature switched off": Edge(
+        "F1",
+        V4_1
+        + CLEAN_RETURN.replace("63 22", "60 21 feature eligible.leader.replicas.version 0\n63 22"),
+        ("63 occasion",),
+    ),
     "an eligible leader replica that never restarted": Edge(
         "F1", V4_1 + CLEAN_RETURN.replace("53 20 register 2@53 Y2 27\n", "").replace("2@53", "2@6")
     ),
@@ -346,3 +358,12 @@ def test_who_registered_before_the_log_begins_is_not_named_by_an_epoch() -> None
 def test_how_the_last_member_went_is_said_where_it_is_known(beginning: str, how: str) -> None:
     (gone,) = (f for f in findings(short_log(beginning)) if f.rule == "alone-then-gone")
     assert gone.sentence == f"{how} Nobody leads at the end."
+
+
+def test_an_unclean_election_names_who_was_in_sync() -> None:
+    passed_over, back = (
+        f
+        for f in findings(short_log(EDGES["a passed-over member comes back"].text))
+        if f.rule == "unclean"
+    )
+    assert (passed_over.lives, back.lives) == (((1, 3),), ((1, 60),))
