@@ -6,6 +6,7 @@ from typing import NamedTuple
 import pytest
 
 from kiplab.incident.findings.rule import USUAL, Thresholds
+from kiplab.incident.findings.rule_table import RULES
 from kiplab.incident.records import LogItem, LogRecord, SavedState
 from tests.incident.short_log import short_log
 from tests.incident.test_findings import (
@@ -21,6 +22,8 @@ from tests.incident.test_findings import (
     findings,
     short,
 )
+
+ELR_JUDGES = "966.elr-unclean-shutdown"
 
 
 class Edge(NamedTuple):
@@ -49,6 +52,9 @@ OUTAGE = """
 30 8 change p0 isr= leader=-1 eligibleLeaderReplicas=1,3 lastKnownElr=1
 31 8 fence 1@3
 """
+LAST_LEADER = (
+    "40 9 change p0 isr=1 leader=1 leaderRecoveryState=1 eligibleLeaderReplicas= lastKnownElr=\n"
+)
 STOPPING = "20 10 stop 2@6\n"
 
 
@@ -267,6 +273,7 @@ EDGES = {
     "a fenced leader": Edge(
         "F16", V4_1 + ELIGIBLE + "24 9 change p0 isr=3 leader=3\n", ("24 sure",)
     ),
+    "a fenced last known leader": Edge("F16", V4_1 + ELIGIBLE + OUTAGE + LAST_LEADER, ("40 sure",)),
     "a last known leader that is nobody": Edge(
         "F16",
         V4_1 + ELIGIBLE + "24 9 change p0 isr= leader=-1 lastKnownElr=-1\n25 9 fence 1@3\n",
@@ -367,3 +374,24 @@ def test_an_unclean_election_names_who_was_in_sync() -> None:
         if f.rule == "unclean"
     )
     assert (passed_over.lives, back.lives) == (((1, 3),), ((1, 60),))
+
+
+@pytest.mark.parametrize(
+    ("edge", "guards"),
+    [
+        ("a fenced leader", ()),
+        ("a fenced last known leader", ("kafka-19522.live-last-leader",)),
+        ("a last known leader that is nobody", ("pr-20629.last-known-by-leader",)),
+        ("a fenced broker joins", ("841.fenced",)),
+        ("a broker that shuts down joins", ("841.shutting-down",)),
+        ("a broker that is not registered joins", ("841.registered",)),
+        ("a restarted member of the ISR under ELR: no fence has judged it", (ELR_JUDGES,)),
+        ("a reassignment takes a replica away", ()),
+    ],
+)
+def test_a_finding_names_the_guards_that_would_have_prevented_it(
+    edge: str, guards: tuple[str, ...]
+) -> None:
+    rule, text, _, _ = EDGES[edge]
+    (finding,) = (f for f in findings(short_log(text)) if RULES[f.rule].id == rule)
+    assert finding.guards == guards
