@@ -170,7 +170,7 @@ class JoinedLog:
         for offset, name in batch.undecoded:
             name = name if len(self._undecoded) < 100 else "others"
             if not self._undecoded[name]:
-                text = f"a record that Kafka {KNOWN_RELEASES} does not have, maybe a later one: {name}"
+                text = f"a record that Kafka {KNOWN_RELEASES} does not have: {name}"
                 yield Remark("undecoded", text, file, offset)
             self._undecoded[name] += 1
         if batch.missing:
