@@ -157,8 +157,7 @@ class JoinedLog:
             text = f"the controller's clock went back by {self._time - batch.time} ms"
             yield Remark("clock back", text, file, batch.base)
         self._epoch, self._time = batch.controller_epoch, batch.time
-        if not self._known:
-            self._known = any(record.type.endswith("_RECORD") for record in batch.records)
+        self._known = self._known or bool(batch.records)
         if batch.undecoded or batch.missing:
             yield from self._incomplete(batch, file)
         if begin == batch.base:
