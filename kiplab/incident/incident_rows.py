@@ -35,7 +35,7 @@ from .states import NO_LEADER, ClusterState, LogEvent, PartitionKey, PartitionSt
 
 SILENT, PAUSE = 5_000, 60_000
 """Milliseconds from which controllers are called silent, where they write twice a second; and from
-which the axis tells how long it was from one moment to the next.
+which a hover card tells how long it was from one moment to the next.
 """
 MOMENTS_MAX, BEFORE = 120, 90
 """So many records has a picture at most, and so many of them up to the gravest finding."""
@@ -204,9 +204,9 @@ def _moments(shots: Sequence[Shot]) -> Iterator[MomentRow]:
         x, text, told = shot.x, "before", [shot.missing or f"{shot.silent} without a record"]
         if shot.event is not None:
             record, now = shot.event.record, shot.event.record.time
-            text = f"offset {record.offset}, {time_words(now)}: {record.type}"
+            later = f" ({span(now - before)} later)" if 0 < before < now - PAUSE else ""
+            text = f"offset {record.offset}, {time_words(now)}{later}: {record.type}"
             told = [time_words(now).split(" ")[1][:-2]] if now not in (before, NO_TIME) else []
-            told += [f"({span(now - before)} later)"] if 0 < before < now - PAUSE else []
             told += [change_words(shot.event, short=True)]
             before = now
         yield MomentRow(x, x, text, " ".join(told) if x else "")
