@@ -146,12 +146,12 @@ def test_what_a_checkpoint_brought_joined_in_this_life_or_an_earlier_one() -> No
 
 
 @live(test_a_segment_and_its_dump_tell_the_same)
-@pytest.mark.parametrize("name", ["all-died-4.3.1"])
+@pytest.mark.parametrize("name", ["quick-join-3.5.2"])
 def test_a_controller_of_today_writes_what_was_recorded(name: str, tmp_path: Path) -> None:
     with real_kafka():
         files = list(record(name, tmp_path))
     assert [path.name for path in files][-1] == "dump.txt.gz"
     found = told(kiplab.read_metadata_log(tmp_path / name).findings)
     # Offsets hang on how long the controller needed to begin.
-    shapes = [[(one[0], one[1], one[3]) for one in side] for side in (found, EXPECTED[name])]
+    shapes = [sorted((a, b, d) for a, b, _, d in side) for side in (found, EXPECTED[name])]
     assert shapes[0] == shapes[1]
