@@ -118,10 +118,8 @@ class InputNames(Iterable[LogItem]):
 
 @cache
 def _schemas() -> Mapping[str, MessageSchema]:
-    return {
-        s.name: s
-        for s in (*record_schemas("metadata").values(), *record_schemas("control").values())
-    }
+    kinds = (record_schemas(kind).values() for kind in ("metadata", "control"))
+    return {schema.name: schema for schemas in kinds for schema in schemas}
 
 
 @cache

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+import kiplab
 from kiplab.incident.findings.finding import Finding
 from kiplab.incident.findings.rule_table import findings_at_end, findings_of
-from kiplab.incident.reading.log_reading import read_items
+from kiplab.incident.reading import read_items
 from kiplab.incident.records import LogItem, LogRecord, Remark, UnreadableInputError
 from kiplab.incident.replay.replaying import Replay
 from kiplab.incident.states import LogEvent, PartitionState
@@ -20,7 +21,7 @@ from tests.judge.kafka_here import live, real_kafka
 SEGMENT = "00000000000000000000.log"
 CHECKPOINT = "other-life-3.5.2/00000000000000000053-0000000001.checkpoint"
 Told = tuple[str, str, int, str]
-"""(rule, kind, offset, partition) of a finding."""
+"""(rule, kind, offset, partitions) of a finding."""
 
 OTHER_LIFE: list[Told] = [
     ("quick-join", "occasion", 40, "orders-0"),
@@ -38,13 +39,9 @@ EXPECTED: dict[str, list[Told]] = {
     "other-life-3.5.2": OTHER_LIFE,
     "other-life-3.5.2/dump.txt.gz": OTHER_LIFE,
     "quick-join-3.5.2": [
-        ("quick-join", "occasion", 53, "orders-0"),
-        ("quick-join", "occasion", 54, "orders-1"),
-        ("quick-join", "occasion", 55, "orders-2"),
+        ("quick-join", "occasion", 53, "orders-0 orders-1 orders-2"),
         ("quick-join", "occasion", 100, "orders-0"),
-        ("quick-join", "occasion", 142, "orders-0"),
-        ("quick-join", "occasion", 143, "orders-1"),
-        ("quick-join", "occasion", 144, "orders-2"),
+        ("quick-join", "occasion", 142, "orders-0 orders-1 orders-2"),
     ],
     "two-segments-3.9.1": TWO_SEGMENTS,
     "two-segments-3.9.1/dump.txt.gz": TWO_SEGMENTS,
@@ -52,8 +49,7 @@ EXPECTED: dict[str, list[Told]] = {
     f"two-segments-3.9.1/half/{SEGMENT}": [],
     "two-segments-3.9.1/half.txt.gz": [],
     "clean-return-4.1.2": [
-        ("other-life", "note", 71, "orders-0"),
-        ("other-life", "note", 72, "orders-1"),
+        ("other-life", "note", 71, "orders-0 orders-1"),
     ],
     "wiped-by-directories-4.1.2": [
         ("elr-wiped-by-directories", "sure", 47, "orders-0"),
@@ -93,15 +89,14 @@ def told(found: Iterable[Finding]) -> list[Told]:
     """What is expected of findings, by offset."""
     kept = (one for one in found if one.rule != "leader-epoch-without-leader-change")
     return sorted(
-        ((one.rule, one.kind, one.offset, *one.partitions) for one in kept),
+        ((one.rule, one.kind, one.offset, " ".join(one.partitions)) for one in kept),
         key=lambda one: (one[2], one[0]),
     )
 
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_real_log_has_the_findings_of_its_incident(name: str) -> None:
-    _, found = events_of(read(name))
-    assert told(found) == EXPECTED[name]
+    assert told(kiplab.read_metadata_log(RECORDINGS / name).findings) == EXPECTED[name]
 
 
 def states(items: Iterable[LogItem]) -> list[tuple[int, PartitionState | None]]:
@@ -139,7 +134,7 @@ def test_a_record_that_is_missing_before_a_checkpoint_is_found_there() -> None:
     assert "inconsistent" not in [finding.rule for finding in events_of(items)[1]]
     cut = [item for item in items if not (isinstance(item, LogRecord) and item.offset == 45)]
     found = [finding for finding in events_of(cut)[1] if finding.rule == "inconsistent"]
-    assert [(finding.offset, finding.partitions) for finding in found] == [(52, ("orders-1",))]
+    assert [(finding.offset, finding.partitions) for finding in found] == [(53, ("orders-1",))]
 
 
 def test_what_a_checkpoint_brought_joined_in_this_life_or_an_earlier_one() -> None:
@@ -151,13 +146,12 @@ def test_what_a_checkpoint_brought_joined_in_this_life_or_an_earlier_one() -> No
 
 
 @live(test_a_segment_and_its_dump_tell_the_same)
-@pytest.mark.parametrize("name", ["all-died-4.3.1"])
+@pytest.mark.parametrize("name", ["quick-join-3.5.2"])
 def test_a_controller_of_today_writes_what_was_recorded(name: str, tmp_path: Path) -> None:
     with real_kafka():
         files = list(record(name, tmp_path))
     assert [path.name for path in files][-1] == "dump.txt.gz"
-    shapes = [
-        [(one.rule, one.kind, one.partitions) for one in events_of(read_items([path]))[1]]
-        for path in (RECORDINGS / name, tmp_path / name)
-    ]
+    found = told(kiplab.read_metadata_log(tmp_path / name).findings)
+    # Offsets hang on how long the controller needed to begin.
+    shapes = [sorted((a, b, d) for a, b, _, d in side) for side in (found, EXPECTED[name])]
     assert shapes[0] == shapes[1]

@@ -80,5 +80,5 @@ def _gone_words(state: PartitionState, cluster: ClusterState, at: Moment) -> str
     (last,) = state.isr
     since = f" since {state.alone_since.offset}" if state.alone_since else ""
     was = process(cluster, last, state.joined[last].broker_epoch) if state.joined else None
-    how = "was shut down" if was and was.shutting_down_since else "was fenced"
+    how = "was shut down" if was and was.shutting_down_since else "was fenced" if was else "went"
     return f"{last} was alone in the ISR{since} and {how} at {at.offset}."

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from ...protocol.guards import GUARDS
+from ..records import UNKNOWN
 from ..states import NO_LEADER
 from .finding import Finding
 from .finding_words import first_release, is_before, joined_as, prevented_by, process
@@ -35,6 +36,8 @@ def is_other_process(change: Change) -> bool:
     joined, present = change.before.joined.get(broker), cluster.lives.get(broker)
     if joined is None or present is None or is_unclean(change):
         return False
+    if joined.broker_epoch == UNKNOWN:  # It had registered before the log begins.
+        return present.registered.offset > joined.at.offset
     # Up to 3.8 a process that registers again has a new epoch and the same incarnation id.
     earlier = process(cluster, broker, joined.broker_epoch)
     same = earlier is not None and earlier.incarnation == present.incarnation
@@ -57,16 +60,19 @@ def other_life(change: Change) -> Iterator[Finding]:
         "and the controller held its stop for clean" if held_clean else "whose disk nobody checked"
     )
     since = f"(since {joined.at.offset})" if joined.exact else "or earlier"
+    was = f"broker epoch {joined.broker_epoch} {since}"
+    if joined.broker_epoch == UNKNOWN:
+        was = f"a process that registered before this log begins (since {joined.at.offset})"
     earlier = process(cluster, broker, joined.broker_epoch)
     if earlier and earlier.shutting_down_since:
         why += ". The process before had asked for a controlled shutdown"
     yield other_life.finding(
         change.event,
-        f"{broker} was elected cleanly at {change.offset}; it had been in sync as broker epoch "
-        f"{joined.broker_epoch} {since} and was registered as epoch {present.epoch} "
-        f"(at {present.registered.offset}): another process, {why}.",
+        f"{broker} was elected cleanly at {change.offset}; it had been in sync as {was} and was "
+        f"registered as epoch {present.epoch} (at {present.registered.offset}): another process, "
+        f"{why}.",
         kind="note" if held_clean else "occasion",
-        lives=((broker, joined.broker_epoch), (broker, present.epoch)),
+        lives=(*joined_as(change.before, [broker]), (broker, present.epoch)),
         cannot_say=f"what the disk of {broker} held: no record of metadata mentions a message",
         **({} if held_clean else prevented_by("966.elr-unclean-shutdown")),
     )
@@ -84,8 +90,8 @@ def unclean(change: Change) -> Iterator[Finding]:
     members = [b for b in dict.fromkeys((*before.isr, *before.elr)) if b != broker]
     eligible = f" and the eligible leader replicas {list(before.elr)}" if before.elr else ""
     said = f"{broker} was elected uncleanly at {change.offset}; the ISR was {list(before.isr)}"
-    said = f"{said}{eligible}. {_whose_doing(change)}"
-    said += f" A replica that follows {broker} truncates what {broker} does not have."
+    said += f"{eligible}. {_whose_doing(change)} A replica that follows {broker} truncates what "
+    said += f"{broker} does not have."
     cannot_say, lives = LACKS.format(broker), joined_as(before, members)
     yield unclean.finding(change.event, said, lives=lives, cannot_say=cannot_say)
 

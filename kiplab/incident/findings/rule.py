@@ -81,14 +81,6 @@ class FindingRule(msgspec.Struct, frozen=True, kw_only=True):
     of_change: JudgeOfChange | None = None
     at_end: JudgeOfEnd | None = None
 
-    def __call__(self, event: LogEvent, thresholds: Thresholds = USUAL) -> Iterator[Finding]:
-        """What it finds in one event."""
-        change = change_of(event, thresholds)
-        if self.of_event:
-            yield from self.of_event(event, thresholds)
-        if self.of_change and change:
-            yield from self.of_change(change)
-
     def finding(
         self, at: LogEvent, sentence: str, since: Moment | None = None, **more: Any
     ) -> Finding:

@@ -17,7 +17,7 @@ from .known_records import record_schemas
 from .log_batch import InputPart, LogBatch
 
 _NO_OP = b'{"type":"NO_OP_RECORD"'
-_MOST_BROKEN, _LONGEST = 100, 1 << 20
+_MOST_BROKEN, _LONGEST = 100, 1 << 16
 Place = tuple[int, int]
 """(offset, time) of a record."""
 _NECESSARY = ("REGISTER_BROKER_RECORD", "PARTITION_RECORD", "PARTITION_CHANGE_RECORD")
@@ -29,7 +29,9 @@ _BATCH = re.compile(
     + rb".*?crc: *(\d+) *isvalid: *(true|false)"
 )
 _RECORD = re.compile(rb"\| ?offset: *(\d+)" + _TIME)
-_CONTROL = re.compile(rb" (?:controlType: *([A-Z_]+)\(\d+\)|([A-Za-z]+):? *(\{.*\}))$")
+_CONTROL = re.compile(
+    rb"headerKeys: \[[^]]*\] (?:controlType: *([A-Z_]+)\(\d+\)|([A-Za-z]+):? *(\{.*\}))$"
+)
 _NOT_DECODED = re.compile(rb"Error at \d+, skipping\..*?(?:type|id|after) (\d{1,4})$")
 _BEGINNING = re.compile(rb"\| ?offset: |baseOffset: |^(?:\| ?| )payload: ")
 _ANSI = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]")
@@ -55,6 +57,7 @@ class DumpReader:
         self.left_over = 0
         self.not_decoded: Counter[str] = Counter()
         self._mended = self._broken = self._without_payload = 0
+        self._has_payloads = False
         self._part, self._line = part, part.line - 1
         self._batch: LogBatch | None = None
         self._count, self._is_control, self._records = 0, False, 0
@@ -81,6 +84,8 @@ class DumpReader:
     # --- lines ------------------------------------------------------------------------------------
 
     def _take(self, line: bytes) -> None:
+        if len(line) > _LONGEST:
+            line = b""  # No record is as long: something else is in the text.
         if not line.startswith((b"| offset: ", b"baseOffset: ")):
             line = _ANSI.sub(b"", line).rstrip(b"\r\n")
             beginning = _BEGINNING.search(line)
@@ -161,7 +166,7 @@ class DumpReader:
     # --- records ----------------------------------------------------------------------------------
 
     def _record(self, head: bytes, payload: bytes) -> bool:
-        place = self._place(head)
+        place, self._has_payloads = self._place(head), True
         if payload.startswith(_NO_OP):
             self._add(place, "NO_OP_RECORD", 0, {})
         elif payload.startswith(b"Error at "):
@@ -239,7 +244,7 @@ class DumpReader:
                 f"{self._part.file}: the tool that made this dump did not know {counted}: it is"
                 " older than the log. Make the dump with the tool of the cluster's own release."
             )
-        if self._without_payload > _MOST_BROKEN // 10:
+        if self._without_payload and not self._has_payloads:
             raise self._refusal(
                 f"{self._without_payload} records have no payload",
                 "Make the dump with --cluster-metadata-decoder.",
