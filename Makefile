@@ -58,6 +58,7 @@ bench: $(STAMP)
 	$(BIN)/python tests/bench/explore.py
 	$(BIN)/python tests/bench/rare_rates.py
 	$(BIN)/python tests/bench/fleet_kernel.py
+	$(BIN)/python tests/bench/import_log.py
 
 # Real Kafka beside the engine; `make judge PAIRS="3.7 3.7/3.5-IV2"` asks these alone.
 JUDGE = $(BIN)/python -m tests.judge kraft

@@ -1,4 +1,4 @@
-"""Files that somebody or something damaged end in items or in one sentence, never in anything else.
+"""Files that somebody or something damaged end in findings or in one sentence, in nothing else.
 
 `python -m tests.incident.test_mutated_files FIRST COUNT` reads other mutated files and prints the
 slowest.
@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import pytest
 
-from kiplab.incident.reading import read_items
-from kiplab.incident.records import LogRecord, SavedState, UnreadableInputError
+from kiplab.incident.metadata_history import read_metadata_log
+from kiplab.incident.records import UnreadableInputError
 
 RECORDINGS = Path(__file__).with_name("recordings")
 QUICK, LONG = 300, 20_000
@@ -93,7 +93,7 @@ def mutated(data: bytes, dice: random.Random) -> bytes:
 
 
 def read_mutated(seed: int, folder: Path) -> Mutated:
-    """Reads one of the inputs, of which one file is mutated."""
+    """Imports one of the inputs, of which one file is mutated."""
     dice = random.Random(seed)
     files = dice.choice(INPUTS)
     victim = dice.choice(files)
@@ -105,7 +105,8 @@ def read_mutated(seed: int, folder: Path) -> Mutated:
         paths[-1].write_bytes(mutated(data, dice) if file is victim else data)
     began = time.perf_counter()
     try:
-        end = f"{sum(isinstance(i, LogRecord | SavedState) for i in read_items(paths))} items"
+        history = read_metadata_log(*paths)
+        end = f"{len(history.findings)} findings"
     except UnreadableInputError as refused:
         end = str(refused)
         assert end.endswith("."), end
@@ -118,12 +119,12 @@ def read_many(first: int, count: int, folder: Path) -> list[Mutated]:
     return sorted(read, key=lambda mutant: mutant.seconds)
 
 
-def test_mutated_files_end_in_items_or_in_a_sentence(tmp_path: Path) -> None:
+def test_mutated_files_end_in_findings_or_in_a_sentence(tmp_path: Path) -> None:
     read = read_many(0, QUICK, tmp_path)
-    assert {mutant.end.endswith("items") for mutant in read} == {True, False}
+    assert {mutant.end.endswith("findings") for mutant in read} == {True, False}
 
 
-@pytest.mark.long(quick="::test_mutated_files_end_in_items_or_in_a_sentence")
+@pytest.mark.long(quick="::test_mutated_files_end_in_findings_or_in_a_sentence")
 def test_so_do_many_more(tmp_path: Path) -> None:
     print("slowest:", read_many(QUICK, LONG, tmp_path)[-1])
 

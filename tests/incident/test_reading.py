@@ -325,6 +325,13 @@ def test_a_line_that_cannot_be_mended_is_left_out_and_a_hundred_are_refused(writ
         read(written("dump", cut(long, 200)))
 
 
+def test_text_that_follows_a_broken_line_is_not_searched_again_and_again(written: Write) -> None:
+    junk = "a line of another program\n" * 20_000
+    items = read(written("dump", DUMP + DUMP.splitlines()[-1][:80] + "\n" + junk))
+    assert records(items) == RECORDS
+    assert kinds(items) == ["broken line"]
+
+
 def skipped(batches: Iterable[Batch], begin: str) -> str:
     """As the tool writes it with --skip-record-metadata, before 4.3 and from it on."""
     out = ["Dumping x", "Log starting offset: 0"]

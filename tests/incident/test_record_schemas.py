@@ -6,7 +6,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from kiplab.incident.reading.known_records import KNOWN_RELEASES, control_records, known_records
+from kiplab.incident.reading.known_records import KNOWN_RELEASES, record_schemas
 from kiplab.incident.reading.message_fields import MessageSchema, SchemaField
 from kiplab.judge.kafka_jars.jar_cache import jars_of
 from kiplab.judge.kafka_jars.judged_releases import LAST_PATCH, patch_release
@@ -30,8 +30,8 @@ WITHOUT_A_WRITER = {
 
 def test_every_record_has_a_number_and_every_field_a_place() -> None:
     assert f"{RELEASES[0]} to {RELEASES[-1]}" == KNOWN_RELEASES
-    assert {schema.name for schema in control_records().values()} == set(CONTROL.values())
-    for schema in known_records().values():
+    assert {schema.name for schema in record_schemas("control").values()} == set(CONTROL.values())
+    for schema in record_schemas("metadata").values():
         tags = [field.tag for field in schema.fields if field.tag is not None]
         assert len(tags) == len(set(tags)), schema.name
         assert all(f.versions.first <= schema.versions.last for f in schema.fields), schema.name
@@ -40,7 +40,10 @@ def test_every_record_has_a_number_and_every_field_a_place() -> None:
 @live(test_every_record_has_a_number_and_every_field_a_place)
 @pytest.mark.parametrize("release", RELEASES)
 def test_records_have_the_fields_of_kafkas_schemas(release: str) -> None:
-    ours = {s.name: s for s in (*known_records().values(), *control_records().values())}
+    ours = {
+        s.name: s
+        for s in (*record_schemas("metadata").values(), *record_schemas("control").values())
+    }
     seen = 0
     with real_kafka():
         for kafkas in _schemas_of(release):
@@ -65,7 +68,7 @@ def test_nothing_is_known_that_no_release_has() -> None:
         name: max(s.versions.last for s in kafkas if _upper_snake(s.name) == name)
         for name in names - set(CONTROL.values())
     }
-    assert newest == {s.name: s.versions.last for s in known_records().values()}
+    assert newest == {s.name: s.versions.last for s in record_schemas("metadata").values()}
 
 
 def _schemas_of(release: str) -> Iterator[MessageSchema]:

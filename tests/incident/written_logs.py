@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 import msgspec
 
 from kiplab.incident.reading.checksum import crc32c
-from kiplab.incident.reading.known_records import control_records, known_records
+from kiplab.incident.reading.known_records import record_schemas
 from kiplab.incident.reading.message_bytes import unsigned_varint, written_message
 from kiplab.incident.reading.message_fields import SchemaField
 from kiplab.incident.records import LogRecord
 
 TITLES = {2: "LeaderChange: ", 3: "SnapshotHeader ", 4: "SnapshotFooter "}
-_CONTROL = {schema.name: schema for schema in control_records().values()}
-_KNOWN = {schema.name: schema for schema in known_records().values()}
+_CONTROL = {schema.name: schema for schema in record_schemas("control").values()}
+_KNOWN = {schema.name: schema for schema in record_schemas("metadata").values()}
 BEGIN = 1_795_000_000_000
 
 

@@ -7,11 +7,9 @@ from typing import NamedTuple
 from .byte_reader import signed_varint, varint
 
 _HEADER = struct.Struct(">qiibIhiqq14xi")
-COUNTED_FROM = 12
-"""Where the bytes begin that a header's length counts."""
-_SUMMED_FROM = 21
-_MAGIC = 2
-_IS_CONTROL, _COMPRESSION = 0x20, 0x07
+COUNTED_FROM, SUMMED_FROM = 12, 21
+"""Where the bytes begin that a header's length counts, and those that its checksum covers."""
+_MAGIC, _IS_CONTROL, _COMPRESSION = 2, 0x20, 0x07
 
 
 class BatchHeader(NamedTuple):
@@ -55,11 +53,6 @@ HEADER_SIZE = _HEADER.size
 def header_at(data: bytes, at: int = 0) -> BatchHeader:
     """The header at a place of `data`. Raises struct.error where there is not enough."""
     return BatchHeader._make(_HEADER.unpack_from(data, at))
-
-
-def summed(batch: bytes) -> bytes:
-    """The part of a batch that its checksum covers."""
-    return batch[_SUMMED_FROM:]
 
 
 class RecordPlace(NamedTuple):

@@ -95,26 +95,13 @@ def _tagged(
 def _struct_reader(
     fields: Sequence[SchemaField], version: int, flexible: bool, forms: ValueForms
 ) -> ReadValue:
-    placed: list[tuple[str, ReadValue]] = []
-    tagged: dict[int, tuple[str, ReadValue]] = {}
-    defaults: dict[str, Any] = {}
-    for field in fields:
-        if not field.versions.have(version):
-            continue
-        if field.tag is None or not field.tagged.have(version):
-            placed.append((field.name, _field_reader(field, version, forms)))
-        else:
-            tagged[field.tag] = field.name, _field_reader(field, version, forms)
-            defaults[field.name] = field.default
-    return _read_struct(placed, tagged, defaults if forms.tells_defaults else {}, flexible)
+    there = [field for field in fields if field.versions.have(version)]
+    readers = {f.name: _field_reader(f, version, forms) for f in there}
+    with_tag = [f for f in there if f.tag is not None and f.tagged.have(version)]
+    tagged = {f.tag or 0: (f.name, readers.pop(f.name)) for f in with_tag}
+    defaults = {f.name: f.default for f in with_tag} if forms.tells_defaults else {}
+    placed = tuple(readers.items())
 
-
-def _read_struct(
-    placed: Sequence[tuple[str, ReadValue]],
-    tagged: Mapping[int, tuple[str, ReadValue]],
-    defaults: Mapping[str, Any],
-    flexible: bool,
-) -> ReadValue:
     def read(data: bytes, at: int) -> tuple[dict[str, Any], int]:
         value = dict(defaults)
         for name, read_field in placed:
@@ -129,7 +116,9 @@ def _field_reader(field: SchemaField, version: int, forms: ValueForms) -> ReadVa
     read_one = _one_reader(field, version, flexible, forms)
     if field.is_array:
         return _read_array(field.kind, read_one, _size_reader(flexible, INT32), forms)
-    return _read_nullable(read_one) if field.fields and nullable else read_one
+    if not field.fields or not nullable:
+        return read_one
+    return lambda data, at: (None, at + 1) if data[at] > 0x7F else read_one(data, at + 1)
 
 
 def _read_array(
@@ -152,30 +141,17 @@ def _read_array(
     return read
 
 
-def _read_nullable(read_one: ReadValue) -> ReadValue:
-    def read(data: bytes, at: int) -> tuple[Any, int]:
-        return (None, at + 1) if data[at] > 0x7F else read_one(data, at + 1)
-
-    return read
-
-
 def _one_reader(field: SchemaField, version: int, flexible: bool, forms: ValueForms) -> ReadValue:
     if field.fields:
         return _struct_reader(field.fields, version, flexible, forms)
     if field.kind in FIXED:
-        return _read_fixed(FIXED[field.kind])
+        form = FIXED[field.kind]
+        return lambda data, at: (form.unpack_from(data, at)[0], at + form.size)
     if field.kind == "uuid":
         return _read_sized(lambda _, at: (_UUID_BYTES, at), forms.uuid)
     is_text = field.kind == "string"
     read_size = _size_reader(flexible, INT16 if is_text else INT32)
     return _read_sized(read_size, bytes.decode if is_text else forms.raw)
-
-
-def _read_fixed(form: struct.Struct) -> ReadValue:
-    def read(data: bytes, at: int) -> tuple[Any, int]:
-        return form.unpack_from(data, at)[0], at + form.size
-
-    return read
 
 
 def _read_sized(read_size: ReadValue, made: Callable[[bytes], Any]) -> ReadValue:
@@ -193,11 +169,10 @@ def _size_reader(flexible: bool, form: struct.Struct) -> ReadValue:
     """How long something is; None for null. A compact length is one more than the size."""
 
     def read(data: bytes, at: int) -> tuple[int | None, int]:
-        if flexible:
-            size, at = varint(data, at)
-            return size - 1 if size else None, at
-        size = form.unpack_from(data, at)[0]
-        return size if size >= 0 else None, at + form.size
+        size, at = (
+            varint(data, at) if flexible else (form.unpack_from(data, at)[0] + 1, at + form.size)
+        )
+        return size - 1 if size > 0 else None, at
 
     return read
 

@@ -7,17 +7,8 @@ from typing import Any, NotRequired, TypedDict
 
 import msgspec
 
-from .known_records import control_records, known_records
-from .message_fields import NUMBERS, MessageSchema, SchemaField
-
-CONTROL_NAMES = {
-    b"LeaderChange": 2,
-    b"SnapshotHeader": 3,
-    b"SnapshotFooter": 4,
-    b"KRaftVersion": 5,
-    b"KRaftVoters": 6,
-}
-"""How the tool calls the control records whose fields it prints, and their types."""
+from .known_records import record_schemas
+from .message_fields import NUMBERS, SchemaField
 
 
 @cache
@@ -30,24 +21,15 @@ def payload_decoder() -> msgspec.json.Decoder[Any]:
 
 
 @cache
-def payload_types() -> Mapping[type, MessageSchema]:
-    """The schema that each class of payloads is made by."""
-    return {
-        msgspec.defstruct(
-            schema.name,
-            [("version", int), ("data", _fields_type(schema.name, schema.fields))],
-            tag=schema.name,
-            tag_field="type",
-        ): schema
-        for schema in known_records().values()
-    }
+def payload_types() -> Mapping[type, str]:
+    """The types of records, each by the class of its payloads."""
+    schemas = (*record_schemas("metadata").values(), *record_schemas("control").values())
+    return {_payload_type(s.name, s.fields): s.name for s in schemas}
 
 
-@cache
-def control_decoder(number: int) -> msgspec.json.Decoder[dict[str, Any]]:
-    """Decodes the fields of a control record of that type."""
-    schema = control_records()[number]
-    return msgspec.json.Decoder(_fields_type(schema.name, schema.fields))
+def _payload_type(name: str, fields: tuple[SchemaField, ...]) -> type:
+    parts = [("version", int), ("data", _fields_type(name, fields))]
+    return msgspec.defstruct(name, parts, tag=name, tag_field="type")
 
 
 def _fields_type(name: str, fields: tuple[SchemaField, ...]) -> Any:

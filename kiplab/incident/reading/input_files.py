@@ -1,5 +1,6 @@
 """Files, folders and stdin to the parts of a log, whose kinds are seen by their content."""
 
+import gzip
 import re
 import sys
 import zlib
@@ -57,44 +58,18 @@ def chunks_of(path: str, start: int = 0, size: int = sys.maxsize) -> Iterator[by
     """`size` bytes of a file from `start` on, unpacked if it is one of gzip's. One that is cut off
     or damaged ends where it cannot be read further. Raises UnreadableInputError.
     """
-    for chunk in _plain(path, start):
-        yield chunk[:size]
-        size -= len(chunk)
-        if size <= 0:
-            return
-
-
-def _plain(path: str, start: int) -> Iterator[bytes]:
     try:
-        with Path(path).open("rb") as file:
-            is_packed = file.read(len(_GZIP)) == _GZIP
-            file.seek(0 if is_packed else start)
-            chunks = iter(lambda: file.read(CHUNK), b"")
-            if not is_packed:
-                yield from chunks
-                return
-            for chunk in _unpacked(chunks):
-                if start < len(chunk):
-                    yield chunk[start:]
-                start = max(start - len(chunk), 0)
+        with Path(path).open("rb") as plain:
+            is_packed = plain.peek(len(_GZIP)).startswith(_GZIP)
+            file = gzip.GzipFile(fileobj=plain) if is_packed else plain
+            file.seek(start)
+            while size > 0 and (chunk := file.read1(min(CHUNK, size))):
+                yield chunk
+                size -= len(chunk)
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        return
     except OSError as problem:
         raise UnreadableInputError(f"{path}: {problem.strerror or problem}.") from None
-
-
-def _unpacked(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    unpack = zlib.decompressobj(wbits=31)
-    for chunk in chunks:
-        while chunk:
-            try:
-                out = unpack.decompress(chunk, CHUNK)
-            except zlib.error:
-                return
-            if out:
-                yield out
-            chunk = unpack.unconsumed_tail
-            if unpack.eof:
-                chunk = unpack.unused_data
-                unpack = zlib.decompressobj(wbits=31)
 
 
 def line_blocks(chunks: Iterable[bytes]) -> Iterator[bytes]:

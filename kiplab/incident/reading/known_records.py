@@ -21,15 +21,11 @@ KNOWN_RELEASES = "3.3 to 4.3"
 
 
 @cache
-def known_records() -> Mapping[int, MessageSchema]:
-    """Schemas of metadata records, by number."""
-    return {s.api_key: s for s in _schemas() if s.kind == "metadata" and s.api_key is not None}
-
-
-@cache
-def control_records() -> Mapping[int, MessageSchema]:
-    """Schemas of the quorum's own records, by type."""
-    return {s.api_key: s for s in _schemas() if s.kind == "control" and s.api_key is not None}
+def record_schemas(kind: str) -> Mapping[int, MessageSchema]:
+    """By number those of ``"metadata"`` records, by type those of the quorum's ``"control"``."""
+    text = (files(__package__) / "record_schemas.toml").read_text("utf-8")
+    every = (_schema(name, described) for name, described in tomllib.loads(text).items())
+    return {s.api_key: s for s in every if s.kind == kind and s.api_key is not None}
 
 
 @cache
@@ -37,24 +33,17 @@ def known_readers() -> Mapping[tuple[int, int], tuple[str, ReadValue]]:
     """(type, reader) of a metadata record by (number, version)."""
     return {
         (number, version): (schema.name, message_reader(schema, version, DUMP_FORMS))
-        for number, schema in known_records().items()
+        for number, schema in record_schemas("metadata").items()
         for version in range(schema.versions.last + 1)
     }
-
-
-@cache
-def _schemas() -> tuple[MessageSchema, ...]:
-    text = (files(__package__) / "record_schemas.toml").read_text("utf-8")
-    return tuple(_schema(name, described) for name, described in tomllib.loads(text).items())
 
 
 def _schema(name: str, described: Mapping[str, Any]) -> MessageSchema:
     kind = "control" if "control" in described else "metadata"
     number = described.get("control", described.get("number"))
     versions = MessageVersions(0, described.get("newest", 0))
-    return MessageSchema(
-        name, kind, number, versions, ALL_VERSIONS, _fields(described.get("fields", {}))
-    )
+    fields = _fields(described.get("fields", {}))
+    return MessageSchema(name, kind, number, versions, ALL_VERSIONS, fields)
 
 
 def _fields(described: Mapping[str, Any]) -> tuple[SchemaField, ...]:

@@ -4,17 +4,15 @@ from typing import NamedTuple
 
 import msgspec
 
-from ..records import UNKNOWN, LogRecord
-
-Undecoded = tuple[int, str]
-"""(offset, what is not known) of a record."""
+from ..records import LogRecord
 
 
 class LogBatch(msgspec.Struct, gc=False):
     """Records that were written at once: from the offset `base` to `end`, exclusive.
 
     `crc` is as its header has it. Of a batch with a `damage` nothing is known but the offsets.
-    `missing` records of it are not in the input. A record whose batch is not known is `loose`.
+    `undecoded` are (offset, what it is) of records that are not known; `missing` of them are not in
+    the input. A record whose batch is not known is `loose`.
     """
 
     base: int
@@ -24,7 +22,7 @@ class LogBatch(msgspec.Struct, gc=False):
     time: int
     records: list[LogRecord]
     damage: str = ""
-    undecoded: list[Undecoded] = []
+    undecoded: list[tuple[int, str]] = []
     missing: int = 0
     loose: bool = False
 
@@ -51,6 +49,3 @@ class InputPart(msgspec.Struct, frozen=True):
     place: CheckpointPlace | None = None
     start: int = 0
     line: int = 1
-
-
-NOWHERE = LogBatch(UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, [])

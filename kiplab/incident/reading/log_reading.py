@@ -36,12 +36,11 @@ def read_items(paths: Iterable[str | Path], *, progress: ByteProgress | None = N
 
 class LogItems(Iterable[LogItem]):
     """The items of a log. Each iteration is one pass over the files, in bounded memory: one batch
-    of each file, or one checkpoint. Afterwards `files_read` has a line for each file. Raises
-    UnreadableInputError, as `read_items` does.
+    of each file, or one checkpoint. Raises UnreadableInputError, as `read_items` does.
     """
 
     def __init__(self, paths: Iterable[str | Path], progress: ByteProgress | None = None) -> None:
-        self.files_read: list[FileRead] = []
+        self._spans: dict[str, list[int]] = {}
         self._progress, self._done = progress, 0
         named = [str(path) for path in paths]
         files = files_of([path for path in named if path != STDIN])
@@ -54,13 +53,15 @@ class LogItems(Iterable[LogItem]):
         _check_cluster(files)
 
     def __iter__(self) -> Iterator[LogItem]:
-        self._done, self._ranges = 0, dict[str, tuple[int, int]]()
-        yield from JoinedLog(self._parts, self._batches, self._checkpoint).items()
-        self.files_read = [
-            FileRead(part.file, _kind(part), *self._ranges[part.file])
-            for part in {part.file: part for part in reversed(self._parts)}.values()
-            if part.file in self._ranges
-        ][::-1]
+        self._done, self._spans = 0, {}
+        return JoinedLog(self._parts, self._batches, self._checkpoint).items()
+
+    @property
+    def files_read(self) -> tuple[FileRead, ...]:
+        """What was read so far, a line for each file, in the order of their offsets."""
+        kinds = {part.file: _kind(part) for part in self._parts}
+        spans = sorted(self._spans.items(), key=lambda named: named[1])
+        return tuple(FileRead(file, kinds[file], *span) for file, span in spans)
 
     def _spooled(self) -> str:
         """Stdin in a file: it has to be read more than once. It is removed with this object."""
@@ -78,17 +79,11 @@ class LogItems(Iterable[LogItem]):
                 self._progress(min(self._done, self._total), self._total)
 
     def _batches(self, part: InputPart) -> Iterator[LogBatch | Remark]:
-        first, last = UNKNOWN, UNKNOWN
         for item in self._read(part):
             if isinstance(item, LogBatch):
-                first, last = item.base if first == UNKNOWN else first, item.end - 1
+                span = self._spans.setdefault(part.file, [item.base, item.end - 1])
+                span[1] = max(span[1], item.end - 1)
             yield item
-        if first != UNKNOWN:
-            self._told(part, first, last)
-
-    def _told(self, part: InputPart, first: int, last: int) -> None:
-        before = self._ranges.get(part.file, (first, last))
-        self._ranges[part.file] = min(first, before[0]), max(last, before[1])
 
     def _read(self, part: InputPart) -> Iterator[LogBatch | Remark]:
         left_over = 0
@@ -124,7 +119,7 @@ class LogItems(Iterable[LogItem]):
             yield Remark("damaged", "the checkpoint is not whole, and was not used", part.file)
             return
         time = records[0].fields.get("lastContainedLogTimestamp", UNKNOWN)
-        self._told(part, part.base, part.base)
+        self._spans.setdefault(part.file, [part.base, part.base])
         yield SavedState(*part.place, time, tuple(records[1:-1]), part.file)
 
 

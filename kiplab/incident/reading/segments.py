@@ -4,21 +4,22 @@ import re
 import struct
 from collections.abc import Iterator
 from itertools import chain
+from typing import Any
 
 from ..records import UNKNOWN, LogRecord
 from .batches import (
     HEADER_SIZE,
+    SUMMED_FROM,
     BatchHeader,
     RecordPlace,
     header_at,
     record_number,
     record_places,
-    summed,
 )
 from .byte_reader import DUMP_FORMS, message_reader
 from .checksum import crc32c
-from .known_records import control_records, known_readers
-from .log_batch import LogBatch, Undecoded
+from .known_records import known_readers, record_schemas
+from .log_batch import LogBatch
 from .message_bytes import INT16
 
 NO_OP = b"\x14\0\0\0\x01\x08\x01\x14\0\0\0"
@@ -33,6 +34,8 @@ _HEADER = re.compile(rb"(?=\0{3}.{5}\0.{7}\x02)", re.DOTALL)
 _DAMAGES = (IndexError, ValueError, struct.error)
 Found = tuple[LogBatch | None, int]
 """A batch and the place behind it; None where more bytes are needed."""
+Decoded = tuple[str, int, dict[str, Any] | None]
+"""Type, version and fields of a record; None for one that is not known, and what it is."""
 
 
 def segment_batches(chunks: Iterator[bytes]) -> Iterator[LogBatch | int]:
@@ -56,7 +59,7 @@ def _batch_at(data: bytes, at: int, expected: int, is_last: bool) -> Found:
         if end + HEADER_SIZE > len(data) and not is_last:
             return None, at
         if end <= len(data):
-            batch = decoded_batch(data[at:end], header)
+            batch = _decoded(data[at:end], header)
             if not batch.damage and expected in (header.base, UNKNOWN):
                 return batch, end
             behind = _base_at(data, end)
@@ -96,25 +99,16 @@ def _next_batch(data: bytes, at: int, expected: int, is_last: bool) -> Found:
 def _is_sound(data: bytes, at: int) -> bool:
     header = header_at(data, at)
     batch = data[at : at + header.size]
-    return len(batch) == header.size and crc32c(summed(batch)) == header.crc
+    return len(batch) == header.size and crc32c(batch[SUMMED_FROM:]) == header.crc
 
 
-def decoded_batch(data: bytes, header: BatchHeader) -> LogBatch:
+def _decoded(data: bytes, header: BatchHeader) -> LogBatch:
     """The bytes of a whole batch to its records."""
-    batch = LogBatch(
-        header.base,
-        header.base + max(header.last_delta, 0) + 1,
-        header.controller_epoch,
-        header.crc,
-        header.last_time,
-        [],
-    )
-    if data.endswith(NO_OP) and len(data) == HEADER_SIZE + len(NO_OP):
-        batch.records.append(
-            LogRecord(header.base, header.first_time, header.controller_epoch, "NO_OP_RECORD")
-        )
-        return batch
-    if crc32c(summed(data)) != header.crc:
+    epoch, end = header.controller_epoch, header.base + max(header.last_delta, 0) + 1
+    batch = LogBatch(header.base, end, epoch, header.crc, header.last_time, [])
+    if len(data) == HEADER_SIZE + len(NO_OP) and data.endswith(NO_OP):
+        batch.records.append(LogRecord(header.base, header.first_time, epoch, "NO_OP_RECORD"))
+    elif crc32c(data[SUMMED_FROM:]) != header.crc:
         batch.damage = "its bytes do not have the checksum that was written with them"
     elif header.is_compressed:
         batch.damage = "it is compressed, which the batches of a metadata log never are"
@@ -124,44 +118,35 @@ def decoded_batch(data: bytes, header: BatchHeader) -> LogBatch:
 
 
 def _decode(data: bytes, header: BatchHeader, batch: LogBatch) -> None:
-    undecoded: list[Undecoded] = []
-    decode = _control_record if header.is_control else _metadata_record
+    decode, epoch = _control if header.is_control else _metadata, header.controller_epoch
     try:
         for place in record_places(data, header.records):
-            record = decode(data, header, place)
-            if isinstance(record, LogRecord):
-                batch.records.append(record)
-            elif record:
-                undecoded.append((header.base + place.offset_delta, record))
+            offset, time = header.base + place.offset_delta, header.first_time + place.time_delta
+            kind, version, fields = decode(data, place)
+            if fields is None:
+                batch.undecoded.append((offset, kind))
+            else:
+                batch.records.append(LogRecord(offset, time, epoch, kind, version, fields))
     except _DAMAGES:
-        undecoded.append((header.base, "a batch without records of format 2"))
-    if undecoded:
-        batch.undecoded = undecoded
+        batch.undecoded.append((header.base, "a batch with other records than Kafka's"))
 
 
-def _metadata_record(data: bytes, header: BatchHeader, place: RecordPlace) -> LogRecord | str:
+def _metadata(data: bytes, place: RecordPlace) -> Decoded:
     try:
         number, version, at = record_number(data, place.value)
+        name, read = known_readers()[number, version]
+        return name, version, read(data, at)[0]
+    except KeyError:
+        return f"number {number}, version {version}", version, None
     except _DAMAGES:
-        return "no metadata record"
-    known = known_readers().get((number, version))
-    if known is None:
-        return f"number {number}, version {version}" if number < 256 else "no metadata record"
-    name, read = known
-    try:
-        fields, _ = read(data, at)
-    except _DAMAGES:
-        return f"{name} of version {version} with other fields"
-    offset, time = header.base + place.offset_delta, header.first_time + place.time_delta
-    return LogRecord(offset, time, header.controller_epoch, name, version, fields)
+        return "no metadata record", 0, None
 
 
-def _control_record(data: bytes, header: BatchHeader, place: RecordPlace) -> LogRecord | str:
-    (number,) = INT16.unpack_from(data, place.key + INT16.size)
-    schema = control_records().get(number)
+def _control(data: bytes, place: RecordPlace) -> Decoded:
+    (number,), (version,) = (
+        INT16.unpack_from(data, at) for at in (place.key + INT16.size, place.value)
+    )
+    schema = record_schemas("control").get(number)
     if schema is None:
-        return ""
-    (version,) = INT16.unpack_from(data, place.value)
-    fields, _ = message_reader(schema, version, DUMP_FORMS)(data, place.value)
-    offset, time = header.base + place.offset_delta, header.first_time + place.time_delta
-    return LogRecord(offset, time, header.controller_epoch, schema.name, version, fields)
+        return f"control record {number}", version, None
+    return schema.name, version, message_reader(schema, version, DUMP_FORMS)(data, place.value)[0]
