@@ -57,6 +57,7 @@ class DumpReader:
         self.left_over = 0
         self.not_decoded: Counter[str] = Counter()
         self._mended = self._broken = self._without_payload = 0
+        self._has_payloads = False
         self._part, self._line = part, part.line - 1
         self._batch: LogBatch | None = None
         self._count, self._is_control, self._records = 0, False, 0
@@ -165,7 +166,7 @@ class DumpReader:
     # --- records ----------------------------------------------------------------------------------
 
     def _record(self, head: bytes, payload: bytes) -> bool:
-        place = self._place(head)
+        place, self._has_payloads = self._place(head), True
         if payload.startswith(_NO_OP):
             self._add(place, "NO_OP_RECORD", 0, {})
         elif payload.startswith(b"Error at "):
@@ -243,7 +244,7 @@ class DumpReader:
                 f"{self._part.file}: the tool that made this dump did not know {counted}: it is"
                 " older than the log. Make the dump with the tool of the cluster's own release."
             )
-        if self._without_payload > _MOST_BROKEN // 10:
+        if self._without_payload and not self._has_payloads:
             raise self._refusal(
                 f"{self._without_payload} records have no payload",
                 "Make the dump with --cluster-metadata-decoder.",

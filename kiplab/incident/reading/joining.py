@@ -157,8 +157,7 @@ class JoinedLog:
             text = f"the controller's clock went back by {self._time - batch.time} ms"
             yield Remark("clock back", text, file, batch.base)
         self._epoch, self._time = batch.controller_epoch, batch.time
-        if not self._known:
-            self._known = any(record.type.endswith("_RECORD") for record in batch.records)
+        self._known = self._known or bool(batch.records)
         if batch.undecoded or batch.missing:
             yield from self._incomplete(batch, file)
         if begin == batch.base:
@@ -170,7 +169,8 @@ class JoinedLog:
         for offset, name in batch.undecoded:
             name = name if len(self._undecoded) < 100 else "others"
             if not self._undecoded[name]:
-                yield Remark("undecoded", f"a record that is not known here: {name}", file, offset)
+                text = f"a record that Kafka {KNOWN_RELEASES} does not have: {name}"
+                yield Remark("undecoded", text, file, offset)
             self._undecoded[name] += 1
         if batch.missing:
             self._missing += batch.missing
@@ -205,7 +205,7 @@ class JoinedLog:
             raise no_metadata_log("the input")
         for name, count in self._undecoded.items():
             if count > 1:
-                text = f"{count} records are not known to kiplab ({KNOWN_RELEASES}): {name}"
+                text = f"{count} records that Kafka {KNOWN_RELEASES} does not have: {name}"
                 yield Remark("undecoded", text, "")
         if self._missing:
             text = (
