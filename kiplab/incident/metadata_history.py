@@ -98,8 +98,11 @@ def read_metadata_log(
     replay, is_whole = Replay(found.add), True
     try:
         for event in replay.events(items):
-            if asked.is_about(event.partition, event.life):
-                found.add_all(asked.within(findings_of(event, thresholds), event.record.moment))
+            told = findings_of(event, thresholds)
+            if asked == _EVERYTHING:
+                found.add_all(told)
+            elif asked.is_about(event.partition, event.life):
+                found.add_all(asked.within(told, event.record.moment))
     except KeyboardInterrupt:
         is_whole = False
     if replay.last:
@@ -146,6 +149,9 @@ class _Asked(NamedTuple):
         for finding in found:
             if not self.until or not _is_before(self.until, Moment(finding.offset, finding.time)):
                 yield finding
+
+
+_EVERYTHING = _Asked(frozenset(), None, None, None, None)
 
 
 def _is_before(moment: Moment, other: Moment) -> bool:
