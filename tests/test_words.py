@@ -58,6 +58,7 @@ NAMES_KEPT = {
     "before_any_mail": "a key of recorded answers",
     "old_mail": "a key of recorded answers",
     "after_old_mail": "a key of recorded answers",
+    "other_life": "a rule, whose name stands in exported findings",
     "look_at": "a public method of `FleetLab`",
     "heard": "a public parameter of `kiplab.fleet.run`, and a field of recorded requests",
 }

@@ -7,7 +7,14 @@ import msgspec
 
 from ..rows.columns import Rows, plural
 from ..rows.sentences import aligned
-from .change_words import HEADS, METADATA_VERSION, ChangeLine, change_line, time_words, version_words
+from .change_words import (
+    HEADS,
+    METADATA_VERSION,
+    ChangeLine,
+    change_line,
+    time_words,
+    version_words,
+)
 from .findings.finding import Finding
 from .incident_rows import Numbered, concerned, incident_rows
 from .metadata_history import MetadataHistory

@@ -108,9 +108,7 @@ def _details(finding: Finding) -> str:
     """What else is known of it, folded away."""
     items = [escape(line) for line in more_words(finding)]
     items += [escape(f"broker {id} as broker epoch {epoch}") for id, epoch in finding.lives]
-    items += [
-        f"<code>{escape(f'{r.offset} {r.type} {r.fields}')}</code>" for r in finding.evidence
-    ]
+    items += [f"<code>{escape(f'{r.offset} {r.type} {r.fields}')}</code>" for r in finding.evidence]
     return f"<details><summary>more</summary>{_list(items)}</details>" if items else ""
 
 

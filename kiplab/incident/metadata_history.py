@@ -5,7 +5,7 @@
 >>> [finding.sentence for finding in history.findings]  # doctest: +SKIP
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -16,14 +16,12 @@ from .findings.finding import Finding
 from .findings.rule import Thresholds
 from .findings.rule_table import findings_at_end, findings_of
 from .gathering import GatheredFindings
-from .reading import LogItems, read_items
+from .reading.log_reading import ByteProgress, LogItems, read_items
 from .records import UNKNOWN, FileRead, LogItem, Moment, Remark
 from .replay.replaying import Replay
-from .states import ClusterState, LogEvent, PartitionKey, PartitionState
+from .states import BrokerLife, ClusterState, LogEvent, PartitionKey, PartitionState
 
 PICTURED = 5
-Progress = Callable[[int, int], None]
-"""Called with the bytes that were read and the bytes that there are."""
 
 
 class MetadataHistory(msgspec.Struct, frozen=True):
@@ -78,7 +76,7 @@ def read_metadata_log(
     to: str | int | None = None,
     limit_ms: int = 1000,
     every: bool = False,
-    progress: Progress | None = None,
+    progress: ByteProgress | None = None,
 ) -> MetadataHistory:
     """Replay the metadata log of a real cluster, and say what it shows.
 
@@ -100,14 +98,17 @@ def read_metadata_log(
     replay, is_whole = Replay(found.add), True
     try:
         for event in replay.events(items):
-            if asked.concerns(event):
-                found.add_all(findings_of(event, thresholds))
+            told = findings_of(event, thresholds)
+            if asked == _EVERYTHING:
+                found.add_all(told)
+            elif asked.is_about(event.partition, event.life):
+                found.add_all(asked.within(told, event.record.moment))
     except KeyboardInterrupt:
         is_whole = False
     if replay.last:
-        states = (p for p in replay.partitions.values() if asked.is_about(p))
+        states = [state for state in replay.partitions.values() if asked.is_about(state)]
         at_end = findings_at_end(replay.cluster, states, replay.last, thresholds)
-        found.add_all(f for f in at_end if asked.is_within(Moment(f.offset, f.time)))
+        found.add_all(asked.within(at_end, replay.last))
     return MetadataHistory(
         read=tuple(items.files_read),
         remarks=tuple(replay.remarks),
@@ -132,23 +133,25 @@ class _Asked(NamedTuple):
     since: Moment | None
     until: Moment | None
 
-    def concerns(self, event: LogEvent) -> bool:
-        if not self.is_within(event.record.moment):
-            return False
-        if event.partition is not None:
-            return self.is_about(event.partition)
-        return self.broker is None or event.life is None or event.life.broker == self.broker
-
-    def is_about(self, partition: PartitionState) -> bool:
+    def is_about(self, partition: PartitionState | None, life: BrokerLife | None = None) -> bool:
+        if partition is None:
+            return life is None or self.broker in (None, life.broker)
         return (
             (not self.partitions or partition.name in self.partitions)
             and self.topic in (None, partition.topic)
             and (self.broker is None or self.broker in partition.replicas)
         )
 
-    def is_within(self, moment: Moment) -> bool:
-        begun = self.since is None or not _is_before(moment, self.since)
-        return begun and (self.until is None or not _is_before(self.until, moment))
+    def within(self, found: Iterator[Finding], end: Moment) -> Iterator[Finding]:
+        """Those between the bounds, of findings that were made at `end`."""
+        if self.since and _is_before(end, self.since):
+            return
+        for finding in found:
+            if not self.until or not _is_before(self.until, Moment(finding.offset, finding.time)):
+                yield finding
+
+
+_EVERYTHING = _Asked(frozenset(), None, None, None, None)
 
 
 def _is_before(moment: Moment, other: Moment) -> bool:

@@ -1,6 +1,5 @@
 """The first input of the specification, as a history: 1 is elected in another life (3.5.2)."""
 
-from kiplab.incident.findings.finding import Finding
 from kiplab.incident.findings.rule_table import findings_at_end, findings_of
 from kiplab.incident.gathering import GatheredFindings
 from kiplab.incident.history_words import PartitionStory, stories
@@ -40,7 +39,7 @@ def history(items: list[LogItem] | None = None, **about: object) -> MetadataHist
     told: dict[str, object] = {
         "read": (FileRead("other-life.log", "segment", first.offset, last.offset),),
         "remarks": tuple(replay.remarks),
-        "findings": found.told(),
+        "findings": found.in_order(),
         "left_out": 0,
         "cluster": replay.cluster,
         "partitions": replay.partitions,

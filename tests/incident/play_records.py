@@ -15,7 +15,8 @@ from kiplab.protocol.kraft import records
 from kiplab.protocol.kraft.controller_state import Controller
 from kiplab.protocol.kraft.replay import CLUSTER, MIN_INSYNC, UNCLEAN, replay
 from kiplab.protocol.registrations import PartitionRegistration, topic_of
-from kiplab.protocol.releases import METADATA_LEVEL, RELEASES
+from kiplab.protocol.releases import METADATA_LEVEL, METADATA_VERSIONS, RELEASES
+from tests.incident.written_logs import BEGIN
 
 TICK_MS = 20
 """Between two records: plays have no clock of the controller."""
@@ -34,8 +35,13 @@ def log_of(stage: Stage) -> Iterator[Written]:
     begin = list(_beginning(stage, controller))
     first = controller.next_offset
     shift = max(0, len(begin) - first)
+    of_records = METADATA_VERSIONS[stage.features.metadata_version]
+    versions = {
+        "REGISTER_BROKER_RECORD": of_records.register_broker_record,
+        "PARTITION_RECORD": of_records.partition_change_record,
+    }
     for at, (kind, fields) in enumerate(begin, start=first - len(begin)):
-        yield Written(_record(at + shift, kind, fields))
+        yield Written(_record(at + shift, kind, fields, versions.get(kind, 0)))
     for before, step in zip(_clusters(stage), stage.history.steps, strict=False):
         controller = _controller(before)
         for name, level in _levels(step.cluster) - _levels(before):
@@ -48,7 +54,8 @@ def log_of(stage: Stage) -> Iterator[Written]:
                 record = _parsed(event.text)
                 kind, fields = _kafkas(record, stage)
                 controller = replay(controller, record)
-                yield Written(_record(event.offset + shift, kind, fields), controller)
+                made = _record(event.offset + shift, kind, fields, event.version)
+                yield Written(made, controller)
 
 
 def _levels(cluster: Cluster) -> set[tuple[str, int]]:
@@ -73,8 +80,8 @@ def _controller(cluster: Cluster) -> Controller:
     return cluster.controller
 
 
-def _record(offset: int, kind: str, fields: dict[str, Any]) -> LogRecord:
-    return LogRecord(offset, 1_700_000_000_000 + TICK_MS * offset, 1, kind, 0, fields)
+def _record(offset: int, kind: str, fields: dict[str, Any], version: int = 0) -> LogRecord:
+    return LogRecord(offset, BEGIN + TICK_MS * offset, 1, kind, version, fields)
 
 
 Fields = tuple[str, dict[str, Any]]
@@ -197,6 +204,7 @@ def _registration(record: records.RegisterBrokerRecord, stage: Stage) -> dict[st
         "incarnationId": uuid("process", record.broker, record.incarnation),
         "brokerEpoch": record.epoch,
         "endPoints": [],
+        "rack": None,
         "features": [feature],
         "fenced": record.fenced,
         "inControlledShutdown": record.in_controlled_shutdown,

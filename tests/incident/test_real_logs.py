@@ -139,7 +139,7 @@ def test_a_record_that_is_missing_before_a_checkpoint_is_found_there() -> None:
     assert "inconsistent" not in [finding.rule for finding in events_of(items)[1]]
     cut = [item for item in items if not (isinstance(item, LogRecord) and item.offset == 45)]
     found = [finding for finding in events_of(cut)[1] if finding.rule == "inconsistent"]
-    assert [(finding.offset, finding.partitions) for finding in found] == [(52, ("orders-1",))]
+    assert [(finding.offset, finding.partitions) for finding in found] == [(53, ("orders-1",))]
 
 
 def test_what_a_checkpoint_brought_joined_in_this_life_or_an_earlier_one() -> None:

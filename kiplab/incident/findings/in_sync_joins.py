@@ -8,7 +8,7 @@ from ..records import UNKNOWN
 from ..states import BrokerLife
 from .finding import Finding, FindingKind
 from .finding_words import duration_ms, first_release, is_before, prevented_by, span
-from .rule import Change, change_rule
+from .rule import LoggedChange, change_rule
 
 SHORT_MS = 1000
 """A follower fetches every half second at least, when nothing is written (replica.fetch.wait.max.ms
@@ -22,7 +22,7 @@ ONE_PROCESS = ("kafka-15221.stale-fetch", "kafka-15221.locked-state")
 
 
 @change_rule("F4", "occasion")
-def quick_join(change: Change) -> Iterator[Finding]:
+def quick_join(change: LoggedChange) -> Iterator[Finding]:
     """A join of the ISR by a broker that restarted under the same leader epoch (KAFKA-14139)."""
     for broker in change.joins:
         present = change.event.cluster.lives.get(broker)
@@ -32,20 +32,24 @@ def quick_join(change: Change) -> Iterator[Finding]:
         kind, grade, guards = _grade(change)
         if kind == "note" and not change.thresholds.every:
             continue
+        unfenced = None if present.fenced else present.changed
+        waited = duration_ms(unfenced, change.event.record.moment) if unfenced else None
+        after = "" if waited is None else f", {span(waited)} after it was unfenced"
+        after += ", which is short" * (waited is not None and waited < SHORT_MS)
         yield quick_join.finding(
             change.event,
-            f"{present.broker} joined the ISR at {change.offset} as broker epoch {present.epoch}"
-            f"{_after_unfencing(change, present)}; its process before, epoch {earlier.epoch}, may "
-            f"have fetched under the same leader epoch. {grade}",
+            f"{broker} joined the ISR at {change.offset} as broker epoch {present.epoch}{after}; "
+            f"its process before, epoch {earlier.epoch}, may have fetched under the same leader "
+            f"epoch. {grade}",
             kind=kind,
-            lives=((earlier.broker, earlier.epoch), (present.broker, present.epoch)),
+            lives=((broker, earlier.epoch), (broker, present.epoch)),
             cannot_say="which of the two processes the leader had seen as caught up",
             event=present.registered.offset,
             **prevented_by(*guards),
         )
 
 
-def _process_under_leader(change: Change, present: BrokerLife) -> BrokerLife | None:
+def _process_under_leader(change: LoggedChange, present: BrokerLife) -> BrokerLife | None:
     """The process before, if it may have fetched under the present leader epoch.
 
     One that the controller fenced may still fetch: it is over with the next registration only.
@@ -58,15 +62,7 @@ def _process_under_leader(change: Change, present: BrokerLife) -> BrokerLife | N
     return None if again else earlier[-1]
 
 
-def _after_unfencing(change: Change, present: BrokerLife) -> str:
-    unfenced = None if present.fenced else present.changed
-    waited = duration_ms(unfenced, change.event.record.moment) if unfenced else None
-    if waited is None:
-        return ""
-    return f", {span(waited)} after it was unfenced{', which is short' * (waited < SHORT_MS)}"
-
-
-def _grade(change: Change) -> tuple[FindingKind, str, tuple[str, ...]]:
+def _grade(change: LoggedChange) -> tuple[FindingKind, str, tuple[str, ...]]:
     """Kind, words and guards. KIP-903 compares broker epochs where followers send them.
 
     The controller knows how where they do: it knows the metadata version that lets them.
@@ -88,7 +84,7 @@ def _grade(change: Change) -> tuple[FindingKind, str, tuple[str, ...]]:
 
 
 @change_rule("F8", "sure")
-def not_alive_in_isr(change: Change) -> Iterator[Finding]:
+def not_alive_in_isr(change: LoggedChange) -> Iterator[Finding]:
     """A join of the ISR by a broker that is fenced, not registered or shutting down (KIP-841)."""
     lives = change.event.cluster.lives
     for present in (lives[broker] for broker in change.joins if broker in lives):
@@ -103,7 +99,7 @@ def not_alive_in_isr(change: Change) -> Iterator[Finding]:
 
 
 @change_rule("F20", "note")
-def flapping(change: Change) -> Iterator[Finding]:
+def flapping(change: LoggedChange) -> Iterator[Finding]:
     """More than ten changes of one ISR within five minutes."""
     times = change.after.isr_changes
     # While it goes on, it is one finding.

@@ -3,23 +3,24 @@
 from collections.abc import Iterator
 
 from ...protocol.guards import GUARDS
+from ..records import UNKNOWN
 from ..states import NO_LEADER
 from .finding import Finding
 from .finding_words import first_release, is_before, joined_as, prevented_by, process
-from .rule import Change, change_rule
+from .rule import LoggedChange, change_rule
 
 UNCLEAN = "unclean.leader.election.enable"
 LACKS = "whether {} lacked committed records"
 
 
-def is_unclean(change: Change) -> bool:
+def is_unclean(change: LoggedChange) -> bool:
     """Whether the record elects outside the ISR and the ELR, or begins a recovery (KIP-704)."""
     known = (*change.before.isr, *change.before.elr, NO_LEADER)
     recovers = change.event.record.fields.get("leaderRecoveryState") == 1
     return change.elected not in known or (recovers and change.elected != NO_LEADER)
 
 
-def is_last_leader(change: Change) -> bool:
+def is_last_leader(change: LoggedChange) -> bool:
     """Whether it elects the last known leader uncleanly, as both lists are empty (KIP-966).
 
     One record may strike off the last eligible leader replica and elect.
@@ -29,25 +30,27 @@ def is_last_leader(change: Change) -> bool:
     return is_last and is_unclean(change)
 
 
-def is_other_process(change: Change) -> bool:
+def is_other_process(change: LoggedChange) -> bool:
     """Whether it elects cleanly who was in sync, or eligible, as an earlier process."""
     broker, cluster = change.elected, change.event.cluster
     joined, present = change.before.joined.get(broker), cluster.lives.get(broker)
     if joined is None or present is None or is_unclean(change):
         return False
+    if joined.broker_epoch == UNKNOWN:  # It had registered before the log begins.
+        return present.registered.offset > joined.at.offset
     # Up to 3.8 a process that registers again has a new epoch and the same incarnation id.
     earlier = process(cluster, broker, joined.broker_epoch)
     same = earlier is not None and earlier.incarnation == present.incarnation
     return joined.broker_epoch != present.epoch and not same
 
 
-def is_held_clean(change: Change) -> bool:
+def is_held_clean(change: LoggedChange) -> bool:
     """Whether the controller had judged its stop before: the other way off the ELR is a strike."""
     return change.event.cluster.has_elr and change.elected in change.before.elr
 
 
 @change_rule("F1", "occasion")
-def other_life(change: Change) -> Iterator[Finding]:
+def other_life(change: LoggedChange) -> Iterator[Finding]:
     """A clean election of a broker that had been in sync as an earlier incarnation."""
     if not is_other_process(change):
         return
@@ -57,23 +60,26 @@ def other_life(change: Change) -> Iterator[Finding]:
         "and the controller held its stop for clean" if held_clean else "whose disk nobody checked"
     )
     since = f"(since {joined.at.offset})" if joined.exact else "or earlier"
+    was = f"broker epoch {joined.broker_epoch} {since}"
+    if joined.broker_epoch == UNKNOWN:
+        was = f"a process that registered before this log begins (since {joined.at.offset})"
     earlier = process(cluster, broker, joined.broker_epoch)
     if earlier and earlier.shutting_down_since:
         why += ". The process before had asked for a controlled shutdown"
     yield other_life.finding(
         change.event,
-        f"{broker} was elected cleanly at {change.offset}; it had been in sync as broker epoch "
-        f"{joined.broker_epoch} {since} and was registered as epoch {present.epoch} "
-        f"(at {present.registered.offset}): another process, {why}.",
+        f"{broker} was elected cleanly at {change.offset}; it had been in sync as {was} and was "
+        f"registered as epoch {present.epoch} (at {present.registered.offset}): another process, "
+        f"{why}.",
         kind="note" if held_clean else "occasion",
-        lives=((broker, joined.broker_epoch), (broker, present.epoch)),
+        lives=(*joined_as(change.before, [broker]), (broker, present.epoch)),
         cannot_say=f"what the disk of {broker} held: no record of metadata mentions a message",
         **({} if held_clean else prevented_by("966.elr-unclean-shutdown")),
     )
 
 
 @change_rule("F3", "occasion")
-def unclean(change: Change) -> Iterator[Finding]:
+def unclean(change: LoggedChange) -> Iterator[Finding]:
     """An election of a broker that was in neither the ISR nor the ELR, or with recovery."""
     broker, before = change.elected, change.before
     back = [b for b in before.passed_over if b in change.after.isr and b not in before.isr]
@@ -84,13 +90,13 @@ def unclean(change: Change) -> Iterator[Finding]:
     members = [b for b in dict.fromkeys((*before.isr, *before.elr)) if b != broker]
     eligible = f" and the eligible leader replicas {list(before.elr)}" if before.elr else ""
     said = f"{broker} was elected uncleanly at {change.offset}; the ISR was {list(before.isr)}"
-    said = f"{said}{eligible}. {_whose_doing(change)}"
-    said += f" A replica that follows {broker} truncates what {broker} does not have."
+    said += f"{eligible}. {_whose_doing(change)} A replica that follows {broker} truncates what "
+    said += f"{broker} does not have."
     cannot_say, lives = LACKS.format(broker), joined_as(before, members)
     yield unclean.finding(change.event, said, lives=lives, cannot_say=cannot_say)
 
 
-def _back_in_sync(change: Change, back: list[int]) -> Finding:
+def _back_in_sync(change: LoggedChange, back: list[int]) -> Finding:
     said = f"{list(back)}, which an unclean election had passed over, joined the ISR again at "
     said += f"{change.offset}: what the new leader did not have was truncated before that."
     cannot_say = "whether there was anything that the new leader did not have"
@@ -98,7 +104,7 @@ def _back_in_sync(change: Change, back: list[int]) -> Finding:
     return unclean.finding(change.event, said, kind="note", lives=lives, cannot_say=cannot_say)
 
 
-def _whose_doing(change: Change) -> str:
+def _whose_doing(change: LoggedChange) -> str:
     """By hand, by configuration, or that the log cannot tell."""
     cluster, first = change.event.cluster, first_release("kafka-12670.unclean-by-config")
     # Controllers register from 3.7 on. Before that the newest of the brokers stands for theirs.
@@ -117,7 +123,7 @@ def _whose_doing(change: Change) -> str:
 
 
 @change_rule("F16", "sure")
-def dead_leader(change: Change) -> Iterator[Finding]:
+def dead_leader(change: LoggedChange) -> Iterator[Finding]:
     """A leader that is fenced or not registered, or -1 as the last known leader."""
     before, broker = change.before, change.elected
     present = change.event.cluster.lives.get(broker)
@@ -135,7 +141,7 @@ def dead_leader(change: Change) -> Iterator[Finding]:
 
 
 @change_rule("F19", "note")
-def leader_epoch_without_leader_change(change: Change) -> Iterator[Finding]:
+def leader_epoch_without_leader_change(change: LoggedChange) -> Iterator[Finding]:
     """A new leader epoch under the same leader, with its reason."""
     before, after = change.before, change.after
     if after.leader != before.leader or after.leader_epoch == before.leader_epoch:

@@ -31,7 +31,7 @@ class EndOfLog(msgspec.Struct, frozen=True):
     thresholds: Thresholds = USUAL
 
 
-class Change(NamedTuple):
+class LoggedChange(NamedTuple):
     """A record about a partition that is there before and after it. `elected` is NO_LEADER where
     nobody became leader; `joins` enter the ISR of a leader that stays, and that has asked for it.
     """
@@ -49,24 +49,26 @@ class Change(NamedTuple):
         return self.event.record.offset
 
 
-def change_of(event: LogEvent, thresholds: Thresholds) -> Change | None:
+def change_of(event: LogEvent, thresholds: Thresholds) -> LoggedChange | None:
     """The change of a partition that an event is, if it is one."""
     before, after = event.before, event.after
     if before is None or after is None:
         return None
     if after.leader != before.leader or after.leader == NO_LEADER or after.isr == before.isr:
         elected = NO_LEADER if after.leader == before.leader else after.leader
-        return Change(event, before, after, thresholds, elected)
+        return LoggedChange(event, before, after, thresholds, elected)
     joins = tuple(broker for broker in after.isr if broker not in before.isr)
-    return Change(event, before, after, thresholds, joins=joins)
+    return LoggedChange(event, before, after, thresholds, joins=joins)
 
 
 Judge = Callable[[LogEvent, Thresholds], Iterator[Finding]]
-JudgeOfChange = Callable[[Change], Iterator[Finding]]
+JudgeOfChange = Callable[[LoggedChange], Iterator[Finding]]
 JudgeOfEnd = Callable[[EndOfLog], Iterator[Finding]]
+LastingWords = Callable[[PartitionState, ClusterState], str]
+"""A sentence with braces where it says how long."""
 
 
-class Rule(msgspec.Struct, frozen=True, kw_only=True):
+class FindingRule(msgspec.Struct, frozen=True, kw_only=True):
     """`kind` is the usual one of its findings. It judges events, or changes of partitions alone;
     `at_end` tells what is not over with the log.
     """
@@ -78,14 +80,6 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     of_event: Judge | None = None
     of_change: JudgeOfChange | None = None
     at_end: JudgeOfEnd | None = None
-
-    def __call__(self, event: LogEvent, thresholds: Thresholds = USUAL) -> Iterator[Finding]:
-        """What it finds in one event."""
-        change = change_of(event, thresholds)
-        if self.of_event:
-            yield from self.of_event(event, thresholds)
-        if self.of_change and change:
-            yield from self.of_change(change)
 
     def finding(
         self, at: LogEvent, sentence: str, since: Moment | None = None, **more: Any
@@ -111,32 +105,34 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def _made(function: Callable[..., Any], **fields: Any) -> Rule:
+def _made(function: Callable[..., Any], **fields: Any) -> FindingRule:
     """A rule is called after its function, and looks for what the docstring of it says."""
     looks_for = " ".join((function.__doc__ or "").split())
-    return Rule(name=function.__name__.replace("_", "-"), looks_for=looks_for, **fields)
+    return FindingRule(name=function.__name__.replace("_", "-"), looks_for=looks_for, **fields)
 
 
-def rule(id: str, kind: FindingKind, at_end: JudgeOfEnd | None = None) -> Callable[[Judge], Rule]:
+def rule(
+    id: str, kind: FindingKind, at_end: JudgeOfEnd | None = None
+) -> Callable[[Judge], FindingRule]:
     """Makes a rule of a function of an event."""
     return lambda judge: _made(judge, id=id, kind=kind, of_event=judge, at_end=at_end)
 
 
 def change_rule(
     id: str, kind: FindingKind, at_end: JudgeOfEnd | None = None
-) -> Callable[[JudgeOfChange], Rule]:
+) -> Callable[[JudgeOfChange], FindingRule]:
     """Makes one of a function of a change of a partition."""
     return lambda judge: _made(judge, id=id, kind=kind, of_change=judge, at_end=at_end)
 
 
 def lasting_rule(
     id: str, kind: FindingKind, since: str, longer_ms: Callable[[Thresholds, bool], int]
-) -> Callable[[Callable[[PartitionState, ClusterState], str]], Rule]:
+) -> Callable[[LastingWords], FindingRule]:
     """Makes one of words about a state of a partition, which lasts from the moment `since` on for
     more than `longer_ms`; that is asked with whether the log ends before the state does.
     """
 
-    def made(words: Callable[[PartitionState, ClusterState], str]) -> Rule:
+    def made(words: LastingWords) -> FindingRule:
         def of_event(event: LogEvent, thresholds: Thresholds) -> Iterator[Finding]:
             was, began = event.before, ended(event, since)
             if was is None or began is None:

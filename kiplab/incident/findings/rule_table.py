@@ -4,15 +4,15 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from ..records import Moment
+from ..records import UNKNOWN, Moment
 from ..states import ClusterState, LogEvent, PartitionState
 from . import availability, broker_processes, eligible_leaders, in_sync_joins, leader_changes
 from .finding import Finding
-from .rule import USUAL, EndOfLog, Rule, Thresholds, change_of
+from .rule import USUAL, EndOfLog, FindingRule, Thresholds, change_of
 
 _SUBJECTS = (leader_changes, in_sync_joins, availability, eligible_leaders, broker_processes)
-_FOUND = [v for subject in _SUBJECTS for v in vars(subject).values() if isinstance(v, Rule)]
-RULES = {rule.name: rule for rule in sorted(_FOUND, key=lambda rule: int(rule.id[1:]))}
+_RULES = [v for subject in _SUBJECTS for v in vars(subject).values() if isinstance(v, FindingRule)]
+RULES = {rule.name: rule for rule in sorted(_RULES, key=lambda rule: int(rule.id[1:]))}
 """By name, in the order of their numbers."""
 
 
@@ -45,5 +45,6 @@ def findings_at_end(
     for rule in RULES.values():
         found = rule.at_end(end) if rule.at_end else ()
         for finding in sorted(found, key=lambda finding: finding.offset):
-            event = first.setdefault((rule.name, finding.time), finding.event)
+            when = finding.offset if finding.time == UNKNOWN else finding.time
+            event = first.setdefault((rule.name, when), finding.event)
             yield msgspec.structs.replace(finding, event=event)
