@@ -99,16 +99,18 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """
     from xdist.scheduler import LoadFileScheduling
 
+    if config.getvalue("dist") != "loadfile":
+        return None
+    scheduler = LoadFileScheduling(config, log)
+    file_of = scheduler._split_scope
+
     @cache
     def together(file: str) -> str:
         text = (config.rootpath / file).read_text(encoding="utf-8")
         return "spark" if "mark.spark" in text else file
 
-    class OneWorkerForSpark(LoadFileScheduling):
-        def _split_scope(self, nodeid: str) -> str:
-            return together(super()._split_scope(nodeid))
-
-    return OneWorkerForSpark(config, log) if config.getvalue("dist") == "loadfile" else None
+    scheduler._split_scope = lambda nodeid: together(file_of(nodeid))
+    return scheduler
 
 
 def _quick_test(long: str, named: str) -> str:
