@@ -12,7 +12,7 @@ from ...protocol import messages as api
 from ...protocol.errors import KafkaError
 from ...protocol.ids import BrokerId, Incarnation
 from ...protocol.kraft import records
-from ...protocol.kraft.replay import SETTINGS
+from ...protocol.kraft.replay import CLUSTER, SETTINGS
 from ...protocol.registrations import LeaderRecoveryState
 from ..controller.controller_process import CLUSTER_ID
 from ..wire.message_schemas import ReleaseSchemas
@@ -273,14 +273,15 @@ def _as_set(brokers: Iterable[BrokerId] | None) -> tuple[BrokerId, ...] | None:
 
 
 def _config(f: Fields, _topics: TopicNames) -> records.Record | None:
-    """None for what is no setting of a topic that the engine has."""
-    if f["ResourceType"] != TOPIC or f["Name"] not in SETTINGS or f["Value"] is None:
+    """None for what is no setting of a topic or of the cluster that the engine has."""
+    is_known = f["ResourceType"] == TOPIC or f["ResourceName"] == CLUSTER
+    if not is_known or f["Name"] not in SETTINGS or f["Value"] is None:
         return None
     return records.ConfigRecord(f["ResourceName"], f["Name"], f["Value"])
 
 
-TOPIC = 2
-"""Kafka's number of topics among all that has settings."""
+TOPIC, BROKER = 2, 4
+"""Kafka's numbers of topics and of brokers among all that has settings."""
 NO_CHANGE, NO_RECOVERY_CHANGE = -2, -1
 """Kafka's numbers for "as before", of a leader and of a recovery state."""
 

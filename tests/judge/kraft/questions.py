@@ -9,7 +9,7 @@ from collections.abc import Callable
 from kiplab.engine.truth import Truth
 from kiplab.protocol import ids, messages, registrations, releases
 from kiplab.protocol.features import Features
-from kiplab.protocol.kraft.replay import MIN_INSYNC, UNCLEAN
+from kiplab.protocol.kraft.replay import CLUSTER, MIN_INSYNC, UNCLEAN
 
 from ..skeleton.generating import Dice
 from .turns import Configured, Reassigned
@@ -216,8 +216,10 @@ class Questions:
         return Reassigned(state.name, tuple(self._targets(state)))
 
     def setting(self, held: Truth) -> Configured:
-        """A topic's setting gets a value, often that which it has."""
+        """A topic's setting gets a value, often that which it has; or the cluster's gets one."""
         dice = self.dice
+        if dice.once_in(4):
+            return Configured(CLUSTER, MIN_INSYNC, str(dice.choice(MIN_ISR)))
         topic = registrations.topic_of(dice.choice(held.partitions).name)
         if dice.once_in(4):
             return Configured(topic, UNCLEAN, dice.choice(["true", "false"]))
