@@ -84,6 +84,7 @@ _OF_KRAFT = (
     messages.BrokerRegistrationRequest,
     messages.BrokerHeartbeatRequest,
     messages.UnregisterBrokerRequest,
+    messages.AssignReplicasToDirsRequest,
 )
 _ONLY_KRAFT = (*_OF_KRAFT, messages.MetadataUpdate)
 OF_ZOOKEEPER = tuple(

@@ -232,7 +232,7 @@ def _records(facts: Iterable[Fact]) -> list[Fact]:
 def _written_fact(written: deciding.Written) -> RecordWritten:
     """A record of Kafka's as the engine tells of its own."""
     name, record = written.name, written.record
-    text = (record_text(record) if record is not None else name) + written.beyond
+    text = record_text(record) if record is not None else name
     return RecordWritten(offset=written.offset, record=name, text=text, version=written.version)
 
 

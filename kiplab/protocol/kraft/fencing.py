@@ -12,6 +12,7 @@ trace in the partition; KIP-903 closes that hole.
 """
 
 from collections.abc import Iterable
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -26,6 +27,7 @@ from .controller_state import (
     ControllerTimers,
     HeartbeatState,
     effective_min_isr,
+    has_directory,
     heartbeat,
     is_active,
     last_known_offset,
@@ -117,9 +119,9 @@ def changes(
     """
     code, gone = Code.of(features), (removed, unclean_shutdown)
 
-    def acceptable(broker: BrokerId) -> bool:
-        may_lead = broker == added or is_active(controller, code.active, broker)
-        return broker not in gone and may_lead
+    def acceptable(state: PartitionRegistration, broker: BrokerId) -> bool:
+        alive = broker == added or is_active(controller, code.active, broker)
+        return broker not in gone and alive and has_directory(controller, state, broker)
 
     records: list[PartitionChangeRecord] = []
     for p in partitions:
@@ -128,7 +130,7 @@ def changes(
             min_isr=effective_min_isr(controller, p),
             unclean_shutdown=unclean_shutdown,
         )
-        record = build(p, targets, acceptable, code, ordinary(p, code))
+        record = build(p, targets, partial(acceptable, p), code, ordinary(p, code))
         records += [record] if record is not None else []
     return records
 

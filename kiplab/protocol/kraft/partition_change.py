@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from ..features import Features
 from ..ids import CONTROLLER, NO_LEADER, BrokerId, Count
-from ..registrations import LeaderRecoveryState, PartitionRegistration
+from ..registrations import LeaderRecoveryState, PartitionRegistration, directory_of
 from ..releases import CodeVersion, at_least
 from .records import PartitionChangeRecord
 
@@ -41,6 +41,7 @@ class Targets(msgspec.Struct, frozen=True):
 
     `min_isr` is the effective min.insync.replicas, and `unclean_shutdown` the broker whose process
     was found not to have stopped in order. Both matter with eligible leader replicas only.
+    `directory` is a broker, and the log directory in which its replica is.
     """
 
     isr: tuple[BrokerId, ...] | None = None
@@ -50,6 +51,7 @@ class Targets(msgspec.Struct, frozen=True):
     recovery: LeaderRecoveryState | None = None
     min_isr: Count = 1
     unclean_shutdown: BrokerId | None = None
+    directory: tuple[BrokerId, Count] | None = None
 
 
 class Code(msgspec.Struct, frozen=True):
@@ -134,6 +136,7 @@ def build(
         adding=_differs(goal.adding, partition.adding),
         recovery=_recovery(partition, goal, new_leader, unclean, code),
         elr=_differs(kept, partition.elr),
+        directories=_assigned(partition, targets.directory),
     )
     record = replace(record, last_known=_last_known(partition, record, code))
     return None if _is_nothing(record, code) else record
@@ -141,6 +144,16 @@ def build(
 
 _WANTED = ("isr", "replicas", "adding", "removing", "recovery")
 """Fields of Targets that a partition has, too."""
+
+
+def _assigned(
+    partition: PartitionRegistration, to: tuple[BrokerId, Count] | None
+) -> tuple[Count, ...] | None:
+    """Source: PartitionChangeBuilder.setDirectory and setAssignmentChanges (3.7.0, 4.3.1)."""
+    if to is None or directory_of(partition, to[0]) == to[1]:
+        return None
+    own = dict([to])
+    return tuple(own.get(r, directory_of(partition, r)) for r in partition.replicas)
 
 
 def _eligible(
@@ -343,7 +356,7 @@ def _forgotten(new_leader: BrokerId | None, code: Code) -> LeaderRecoveryState |
 
 def _is_nothing(record: PartitionChangeRecord, code: Code) -> bool:
     fields = [record.isr, record.leader, record.replicas, record.removing, record.adding]
-    fields += [record.elr, record.last_known]
+    fields += [record.elr, record.last_known, record.directories]
     if code.version >= (3, 3):
         # Up to 3.2 a record that only changes the recovery state counted as nothing.
         fields.append(None if record.recovery is None else (BrokerId(record.recovery),))

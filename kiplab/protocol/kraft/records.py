@@ -33,6 +33,8 @@ class RegisterBrokerRecord(MetadataRecord, frozen=True, tag=True):
     epoch: BrokerEpoch
     fenced: bool = True
     in_controlled_shutdown: bool = False
+    log_dirs: tuple[Count, ...] | None = None
+    """LogDirs, from metadata version 3.7-IV2 on; None is the first one alone."""
 
     def version(self, at: MetadataVersion) -> int:
         return at.register_broker_record
@@ -81,6 +83,8 @@ class PartitionChangeRecord(MetadataRecord, frozen=True, tag=True, kw_only=True)
     """EligibleLeaderReplicas"""
     last_known: tuple[BrokerId, ...] | None = None
     """LastKnownElr"""
+    directories: tuple[Count, ...] | None = None
+    """Of each replica. Kafka writes them with other replicas, too; here replay finds them."""
 
     def version(self, at: MetadataVersion) -> int:
         return at.partition_change_record

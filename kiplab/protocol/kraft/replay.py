@@ -31,9 +31,11 @@ from ..facts import (
 from ..features import Features
 from ..messages import MetadataUpdate, Send
 from ..registrations import (
+    ONE_DIRECTORY,
     LeaderRecoveryState,
     PartitionRegistration,
     Registration,
+    directory_of,
     partition,
     registration,
     topic_of,
@@ -133,6 +135,8 @@ def merge(state: PartitionRegistration, record: PartitionChangeRecord) -> Partit
     Source: PartitionRegistration.merge (3.2.0, 3.5.0, 3.9.0-rc3).
     """
     changes = {k: v for k, v in asdict(record).items() if v is not None and k != "partition"}
+    if record.replicas is not None and state.directories:
+        changes["directories"] = tuple(directory_of(state, r) for r in record.replicas)
     return replace(
         state,
         **changes,
@@ -207,6 +211,7 @@ def _registered(controller: Controller, record: RegisterBrokerRecord) -> Control
         fenced=record.fenced,
         in_controlled_shutdown=record.in_controlled_shutdown,
         record_offset=controller.next_offset,
+        log_dirs=record.log_dirs or ONE_DIRECTORY,
     )
     return _with(controller, registration)
 
