@@ -33,8 +33,15 @@ from ..protocol.ids import CONTROLLER, BrokerId
 from ..protocol.kip343 import broker_with_heartbeats
 from ..protocol.kraft import broker_lifecycle as lifecycle
 from ..protocol.kraft import broker_registration as registration
-from ..protocol.kraft import elections, fencing, heartbeats, log_directories, replay, sessions
-from ..protocol.kraft import topic_settings
+from ..protocol.kraft import (
+    elections,
+    fencing,
+    heartbeats,
+    log_directories,
+    replay,
+    sessions,
+    topic_settings,
+)
 from ..protocol.kraft.alter_partition import alter_partition
 from ..protocol.kraft.controller_state import Controller
 from ..protocol.messages import Send

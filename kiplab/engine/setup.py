@@ -50,7 +50,8 @@ LogRuns = tuple[tuple[int, ids.LeaderEpoch], ...]
 class PartitionSetup(PartitionRegistration, frozen=True, kw_only=True):
     """One partition. `log` is what every replica has, but for those that `logs` names.
 
-    `directories` are where the logs are, which metadata of before 3.7-IV2 does not say. `flushed` is the first offset not on disk, None when everything is.
+    `directories` are where the logs are, which the metadata does not say before 3.7-IV2. `flushed`
+    is the first offset not on disk, None when everything is.
     """
 
     log: LogRuns = ()

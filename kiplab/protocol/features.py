@@ -86,8 +86,10 @@ class Features(msgspec.Struct, frozen=True, cache_hash=True):
         return min(version, 14) if ("903.fetch-epoch", False) in self.overrides else version
 
     def assigns_directories(self) -> bool:
-        """Whether the metadata has log directories."""
-        # KIP-858 waits for a metadata version: MetadataVersion.isDirectoryAssignmentSupported (3.7.0).
+        """Whether the metadata has log directories.
+
+        Source: MetadataVersion.isDirectoryAssignmentSupported (3.7.0).
+        """
         return self.mode is Mode.KRAFT and at_least(self.metadata_version, "3.7-IV2")
 
     def label(self) -> str:

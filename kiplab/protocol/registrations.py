@@ -15,8 +15,10 @@ class LeaderRecoveryState(IntEnum):
     """An unclean election made the leader, and it has not recovered since."""
 
 
-ONE_DIRECTORY = (ids.Count(1),)
+ONE_DIRECTORY: tuple[ids.Count, ...] = (ids.Count(1),)
 """The log directories of a broker, unless somebody says that there are more."""
+UNASSIGNED = ids.Count(0)
+"""The directory of a new replica whose broker has several, until the broker has chosen one."""
 
 
 class Registration(msgspec.Struct, frozen=True, cache_hash=True):
@@ -70,6 +72,14 @@ def directory_of(state: PartitionRegistration, broker: ids.BrokerId) -> ids.Coun
     """
     directories = dict(zip(state.replicas, state.directories, strict=False))
     return directories.get(broker, ONE_DIRECTORY[0])
+
+
+def with_directories(
+    state: PartitionRegistration, directories: tuple[ids.Count, ...]
+) -> PartitionRegistration:
+    """`state` with a log directory for each replica."""
+    all_first = {*directories} <= {*ONE_DIRECTORY}
+    return msgspec.structs.replace(state, directories=() if all_first else directories)
 
 
 def registration(

@@ -114,7 +114,7 @@ def _log_dir(broker: int, directory: int) -> uuid.UUID:
     return uuid.UUID(int=_DISKS + (directory - 1 << _BROKER_BITS) + (broker & _ANY_BROKER))
 
 
-def _directories(log_dirs: Iterable[uuid.UUID]) -> tuple[int, ...]:
+def directories_in(log_dirs: Iterable[uuid.UUID]) -> tuple[int, ...]:
     """The other way round; 0 for Kafka's ids of no directory."""
     return tuple(max(0, (id.int - _DISKS >> _BROKER_BITS) + 1) for id in log_dirs)
 
@@ -275,9 +275,11 @@ def record_of(logged: LoggedRecord, topics: TopicNames) -> records.Record | None
 
 
 def _partition_change(f: Fields, topics: TopicNames) -> records.Record:
-    recovery, directories = f["LeaderRecoveryState"], f.get("Directories")
-    # A list of replicas comes with the directory of each, which the engine's has by itself.
-    is_moved = directories is not None and f["Replicas"] is None
+    recovery = f["LeaderRecoveryState"]
+    directories = None if f.get("Directories") is None else directories_in(f["Directories"])
+    if f["Replicas"] is not None and {*(directories or ())} <= {*ONE_DIRECTORY}:
+        # Of new replicas the engine leaves out what is nothing special.
+        directories = None
     return records.PartitionChangeRecord(
         partition=topics.partition(f["TopicId"], f["PartitionId"]),
         isr=f["Isr"],
@@ -288,12 +290,12 @@ def _partition_change(f: Fields, topics: TopicNames) -> records.Record:
         recovery=None if recovery == NO_RECOVERY_CHANGE else LeaderRecoveryState(recovery),
         elr=_as_set(f.get("EligibleLeaderReplicas")),
         last_known=_as_set(f.get("LastKnownElr")),
-        directories=_directories(directories) if is_moved else None,
+        directories=directories,
     )
 
 
 def _several(log_dirs: Iterable[uuid.UUID]) -> tuple[int, ...] | None:
-    directories = tuple(sorted(_directories(log_dirs)))
+    directories = tuple(sorted(directories_in(log_dirs)))
     return None if directories in ((), ONE_DIRECTORY) else directories
 
 

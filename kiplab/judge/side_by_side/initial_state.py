@@ -36,8 +36,10 @@ PARTS = 3
 """How many parts a time has in which some sessions end: between them others send heartbeats."""
 FAR = 50
 """How far beyond the end of the log a broker says it is that has to count as caught up."""
-_SHAPE = ("leader", "isr", "replicas", "recovery", "adding", "removing", "elr", "last_known")
-_SHAPE += ("directories",)
+_SHAPE = (
+    *("leader", "isr", "replicas", "recovery", "adding", "removing", "elr", "last_known"),
+    "directories",
+)
 """What a partition begins with, beside its epochs."""
 
 
@@ -269,8 +271,10 @@ class InitialState:
             self.kafka.reassign(wanted.name, _without(wanted.replicas, wanted.removing))
         self.read()
         # Up to 4.2 this clears the eligible leader replicas.
-        for replica, directory in zip(wanted.replicas, wanted.directories, strict=False):
-            self._assign(wanted.name, replica, directory)
+        for replica in now:
+            directory = registrations.directory_of(wanted, replica)
+            if registrations.directory_of(self._partition(wanted.name), replica) != directory:
+                self._assign(wanted.name, replica, directory)
         there = self._partition(wanted.name)
         if there.isr != wanted.isr and there.leader in wanted.isr:
             if wanted.elr:

@@ -8,9 +8,9 @@ is not newer than the known one is dropped.
 A replica that is in another log directory than the metadata has is reported to the controller.
 Heartbeats report its progress and its wishes. An answer with an error changes nothing: the next
 heartbeat tries again, and the process neither registers anew nor fences itself.
-The output is registrations, assignments and heartbeats for the controller, and facts about the state of the
-process. A stop or a crash is the same under every control plane, and is in `replica/disk.py`. Where
-nothing changes, the broker stays the same object.
+The output is registrations, assignments and heartbeats for the controller, and facts about the
+state of the process. A stop or a crash is the same under every control plane, and is in
+`replica/disk.py`. Where nothing changes, the broker stays the same object.
 """
 
 from collections.abc import Iterable

@@ -18,6 +18,7 @@ from ..messages import (
     BrokerHeartbeatRequest,
 )
 from ..registrations import (
+    UNASSIGNED,
     PartitionRegistration,
     Registration,
     directory_of,
@@ -178,9 +179,11 @@ def has_directory(
 
     Source: ClusterControlManager.hasOnlineDir (3.7.0, 4.3.1).
     """
-    # KIP-858, Controller: a replica in a log directory that is offline may not lead.
     registered = registration(controller.registrations, broker)
-    return registered is not None and directory_of(state, broker) in registered.log_dirs
+    if registered is None:
+        return False
+    # KIP-858, Controller: a replica in a log directory that is offline may not lead.
+    return directory_of(state, broker) in (UNASSIGNED, *registered.log_dirs)
 
 
 def effective_min_isr(controller: Controller, state: PartitionRegistration) -> ids.Count:

@@ -24,7 +24,7 @@ from ..messages import (
     AssignReplicasToDirsResponse,
     Send,
 )
-from ..registrations import PartitionRegistration, partition, registration
+from ..registrations import PartitionRegistration, partition, registration, topic_of
 from .controller_state import Controller, effective_min_isr, may_lead, stale_sender
 from .fencing import changes
 from .partition_change import Code, Targets, build
@@ -48,7 +48,7 @@ def assign_replicas(
     results: list[tuple[str, KafkaError]] = []
     for item in request.items:
         held = partition(controller.partitions, item.partition)
-        error = _error(held, request)
+        error = _error(controller, item.partition, request)
         results.append((item.partition, error))
         if held is None or error is not KafkaError.NONE:
             continue
@@ -68,11 +68,14 @@ def assign_replicas(
     return controller, (*sends, Send(request.broker, reply)), (*refused, *facts)
 
 
-def _error(held: PartitionRegistration | None, request: AssignReplicasToDirsRequest) -> KafkaError:
-    if held is None:
-        return KafkaError.UNKNOWN_TOPIC_OR_PARTITION
-    is_replica = request.broker in held.replicas
-    return KafkaError.NONE if is_replica else KafkaError.NOT_LEADER_OR_FOLLOWER
+def _error(controller: Controller, name: str, request: AssignReplicasToDirsRequest) -> KafkaError:
+    held = partition(controller.partitions, name)
+    if held is not None:
+        is_replica = request.broker in held.replicas
+        return KafkaError.NONE if is_replica else KafkaError.NOT_LEADER_OR_FOLLOWER
+    topics = {topic_of(p.name) for p in controller.partitions}
+    is_known = topic_of(name) in topics
+    return KafkaError.UNKNOWN_TOPIC_OR_PARTITION if is_known else KafkaError.UNKNOWN_TOPIC_ID
 
 
 def _assigned(
@@ -86,6 +89,8 @@ def _assigned(
     # wrote that there are none, as it does with any change of a cluster without them.
     keeps_elr = "pr-20716.dirs-keep-elr" in features.active(CONTROLLER)
     code = Code.of(features if keeps_elr else with_elr(features, 0))
-    to, least = (request.broker, item.directory), effective_min_isr(controller, held)
-    acceptable = partial(may_lead, controller, code.active, held)
-    return build(held, Targets(min_isr=least, directory=to), acceptable, code)
+    targets = Targets(
+        min_isr=effective_min_isr(controller, held),
+        directories=((request.broker, item.directory),),
+    )
+    return build(held, targets, partial(may_lead, controller, code.active, held), code)

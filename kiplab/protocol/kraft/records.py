@@ -84,7 +84,7 @@ class PartitionChangeRecord(MetadataRecord, frozen=True, tag=True, kw_only=True)
     last_known: tuple[BrokerId, ...] | None = None
     """LastKnownElr"""
     directories: tuple[Count, ...] | None = None
-    """Of each replica. Kafka writes them with other replicas, too; here replay finds them."""
+    """Of each replica. Kafka writes those of new replicas, too; here None is the first of each."""
 
     def version(self, at: MetadataVersion) -> int:
         return at.partition_change_record

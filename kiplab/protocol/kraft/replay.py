@@ -35,10 +35,10 @@ from ..registrations import (
     LeaderRecoveryState,
     PartitionRegistration,
     Registration,
-    directory_of,
     partition,
     registration,
     topic_of,
+    with_directories,
 )
 from ..releases import METADATA_VERSIONS
 from . import brokers_to_elrs
@@ -135,8 +135,8 @@ def merge(state: PartitionRegistration, record: PartitionChangeRecord) -> Partit
     Source: PartitionRegistration.merge (3.2.0, 3.5.0, 3.9.0-rc3).
     """
     changes = {k: v for k, v in asdict(record).items() if v is not None and k != "partition"}
-    if record.replicas is not None and state.directories:
-        changes["directories"] = tuple(directory_of(state, r) for r in record.replicas)
+    if record.replicas is not None or record.directories is not None:
+        state = with_directories(state, changes.pop("directories", ()))
     return replace(
         state,
         **changes,

@@ -1,12 +1,12 @@
 """The disk of a process: what a stop or a crash leaves, and what the next process reads.
 
-The input is a start, a round of the process or of the operating system, a stop, or a crash with its
-loss, or a log directory that is removed. Flushing and the checkpoint of high watermarks write independently, so a power loss may leave
-either without the other. A clean stop does both, notes the broker epoch and ends the process. A
-crash loses nothing, the unflushed tail (and the checkpoint above it), or the disk. A start reads
-what is left, without an epoch that was noted and had no record yet. Nothing is judged here and
-nothing is sent. The output is the broker, the same object where the disk did not change, and facts:
-stopped, crashed, records destroyed.
+The input is a start, a round of the process or of the operating system, a stop, a crash with its
+loss, or a log directory that is removed. Flushing and the checkpoint of high watermarks write
+independently, so a power loss may leave either without the other. A clean stop does both, notes the
+broker epoch and ends the process. A crash loses nothing, the unflushed tail (and the checkpoint
+above it), or the disk. A start reads what is left, without an epoch that was noted and had no
+record yet. Nothing is judged here and nothing is sent. The output is the broker, the same object
+where the disk did not change, and facts: stopped, crashed, records destroyed.
 """
 
 from collections.abc import Callable
