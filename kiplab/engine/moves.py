@@ -296,7 +296,7 @@ class Crash(_Move, frozen=True, tag="crash"):
 class RemoveDirectory(_Move, frozen=True, tag="remove-directory"):
     """An operator takes a log directory out of the configuration of a broker that is down."""
 
-    label: ClassVar[str] = "log directory {directory} of broker {broker} removed"
+    label: ClassVar[str] = "a log directory of broker {broker} removed"
 
     broker: BrokerId
     directory: Annotated[Count, LineKey("directory", needed=True)]
