@@ -276,10 +276,7 @@ def record_of(logged: LoggedRecord, topics: TopicNames) -> records.Record | None
 
 def _partition_change(f: Fields, topics: TopicNames) -> records.Record:
     recovery = f["LeaderRecoveryState"]
-    directories = None if f.get("Directories") is None else directories_in(f["Directories"])
-    if f["Replicas"] is not None and {*(directories or ())} <= {*ONE_DIRECTORY}:
-        # Of new replicas the engine leaves out what is nothing special.
-        directories = None
+    directories = f.get("Directories")
     return records.PartitionChangeRecord(
         partition=topics.partition(f["TopicId"], f["PartitionId"]),
         isr=f["Isr"],
@@ -290,7 +287,7 @@ def _partition_change(f: Fields, topics: TopicNames) -> records.Record:
         recovery=None if recovery == NO_RECOVERY_CHANGE else LeaderRecoveryState(recovery),
         elr=_as_set(f.get("EligibleLeaderReplicas")),
         last_known=_as_set(f.get("LastKnownElr")),
-        directories=directories,
+        directories=None if directories is None else directories_in(directories),
     )
 
 

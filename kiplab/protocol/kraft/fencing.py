@@ -88,8 +88,15 @@ def removal_records(
     Source: ReplicationControlManager.generateLeaderAndIsrUpdates (3.5.0); KIP-903,
     A notable exception to the proposal.
     """
-    with_it = [p for p in controller.partitions if broker in p.isr]
-    return changes(controller, with_it, features, removed=broker)
+    return changes(controller, _with_member(controller, broker), features, removed=broker)
+
+
+def _with_member(controller: Controller, broker: BrokerId) -> list[PartitionRegistration]:
+    """Who has it in the ISR; of a broker -1 those without a leader, which are listed under that id.
+
+    Source: BrokersToIsrs.update and partitionsWithBrokerInIsr (3.5.0, 4.3.1).
+    """
+    return [p for p in controller.partitions if broker in (*p.isr, p.leader)]
 
 
 def unclean_removal_records(
@@ -99,7 +106,7 @@ def unclean_removal_records(
 
     Source: ReplicationControlManager.handleBrokerShutdown (4.0.2, 4.3.1).
     """
-    in_isr = [p for p in controller.partitions if broker in p.isr]
+    in_isr = _with_member(controller, broker)
     in_elr = partitions_with_elr_member(controller, broker)
     return changes(controller, [*in_isr, *in_elr], features, unclean_shutdown=broker)
 

@@ -163,7 +163,7 @@ def _assigned(
     # A directory is one broker's, so that the same number may be another directory.
     now = [d and (r, d) for r, d in zip(replicas, directories, strict=True)]
     before = [d and (r, d) for r in partition.replicas for d in [directory_of(partition, r)]]
-    all_first = replicas != partition.replicas and {*directories} <= {*ONE_DIRECTORY}
+    all_first = not partition.directories and {*directories} <= {*ONE_DIRECTORY}
     return None if now == before or all_first else directories
 
 

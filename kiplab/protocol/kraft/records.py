@@ -9,7 +9,7 @@ schema version of each record.
 import msgspec
 
 from ..ids import BrokerEpoch, BrokerId, Count, Incarnation, PartitionName
-from ..registrations import LeaderRecoveryState
+from ..registrations import ONE_DIRECTORY, LeaderRecoveryState
 from ..releases import MetadataVersion, at_least
 
 
@@ -84,7 +84,7 @@ class PartitionChangeRecord(MetadataRecord, frozen=True, tag=True, kw_only=True)
     last_known: tuple[BrokerId, ...] | None = None
     """LastKnownElr"""
     directories: tuple[Count, ...] | None = None
-    """Of each replica. Kafka writes those of new replicas, too; here None is the first of each."""
+    """Of each replica; None also where the first ones are all that ever was."""
 
     def version(self, at: MetadataVersion) -> int:
         return at.partition_change_record
@@ -136,6 +136,9 @@ def record_text(record: Record) -> str:
     Source: none; it stands for what kafka-dump-log prints of a metadata log.
     """
     fields = msgspec.structs.asdict(record)
+    if fields.get("replicas") is not None and {*(fields["directories"] or ())} <= {*ONE_DIRECTORY}:
+        # Nothing special of new replicas.
+        fields["directories"] = None
     words = (f"{k}={_value(v)}" for k, v in fields.items() if v is not None)
     return f"{type(record).__name__} {' '.join(words)}"
 

@@ -135,8 +135,8 @@ def merge(state: PartitionRegistration, record: PartitionChangeRecord) -> Partit
     Source: PartitionRegistration.merge (3.2.0, 3.5.0, 3.9.0-rc3).
     """
     changes = {k: v for k, v in asdict(record).items() if v is not None and k != "partition"}
-    if record.replicas is not None or record.directories is not None:
-        state = with_directories(state, changes.pop("directories", ()))
+    if record.directories is not None:
+        state = with_directories(state, changes.pop("directories"))
     return replace(
         state,
         **changes,
