@@ -9,6 +9,7 @@ import pytest
 
 from kiplab.engine import moves
 from kiplab.engine.impossible_moves import why_not
+from kiplab.engine.truth import truth
 from kiplab.plays.grammar import parse
 from kiplab.plays.library import load
 from kiplab.plays.runner import open_stage, run_play
@@ -44,7 +45,7 @@ def played(text: str) -> Stage:
 
 
 def partition(stage: Stage, name: str) -> Any:
-    return registrations.partition(stage.cluster.controller.partitions, name)
+    return registrations.partition(truth(stage.cluster).partitions, name)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +68,7 @@ def test_what_is_left_on_a_broker_is_registered_and_its_logs_go_to_the_emptiest_
     (_, two) = stage.cluster.brokers
     homes = {kept.partition: (kept.directory, kept.log.end) for kept in two.durable.replicas}
     assert homes == {"orders-0": (1, 0), "clicks-0": (3, 10)}
-    assert stage.cluster.controller.registrations[1].log_dirs == (1, 3)
+    assert truth(stage.cluster).registrations[1].log_dirs == (1, 3)
 
 
 @pytest.mark.parametrize(
