@@ -22,8 +22,8 @@ from kiplab.judge.conversation.real_controller import NOBODY
 from kiplab.protocol import errors, registrations
 from kiplab.protocol.facts import RecordWritten
 from kiplab.protocol.features import Features
-from kiplab.protocol.ids import CONTROLLER, BrokerId, MetadataOffset
-from kiplab.protocol.kraft.controller_state import Controller, effective_min_isr, is_active
+from kiplab.protocol.ids import CONTROLLER, BrokerId, Count, MetadataOffset
+from kiplab.protocol.kraft.controller_state import Controller, effective_min_isr, may_lead
 from kiplab.protocol.kraft.partition_change import Code, Election, Targets, build, ordinary
 from kiplab.protocol.kraft.records import PartitionChangeRecord
 from kiplab.protocol.kraft.replay import CLUSTER, SETTINGS, commit
@@ -277,7 +277,12 @@ def reassign(
     else:
         _check(controller, replicas)
         targets = _moved(held, replicas)
-    targets = replace(targets, min_isr=effective_min_isr(controller, held))
+    new = [b for b in targets.replicas or () if b not in held.replicas]
+    targets = replace(
+        targets,
+        min_isr=effective_min_isr(controller, held),
+        directories=tuple((broker, _default_directory(controller, broker)) for broker in new),
+    )
 
     def acceptable(broker: BrokerId) -> bool:
         """Whoever was dropped while the ISR was small is in the ELR, and has no directory: Kafka
@@ -285,12 +290,19 @@ def reassign(
 
         Source: LeaderAcceptor and PartitionRegistration.directory (4.0.2, 4.3.1).
         """
-        active = is_active(controller, code.active, broker)
+        active = may_lead(controller, code.active, held, broker)
         if active and broker not in held.replicas:
             raise RefusedReassignmentError(errors.KafkaError.UNKNOWN_SERVER_ERROR.name)
         return active
 
     return build(held, targets, acceptable, code, election)
+
+
+def _default_directory(controller: Controller, broker: BrokerId) -> Count:
+    """Source: ClusterControlManager.defaultDir (3.7.0, 4.3.1)."""
+    registered = registrations.registration(controller.registrations, broker)
+    log_dirs = () if registered is None else registered.log_dirs
+    return log_dirs[0] if len(log_dirs) == 1 else registrations.UNASSIGNED
 
 
 def _check(controller: Controller, replicas: tuple[BrokerId, ...]) -> None:
