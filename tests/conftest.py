@@ -1,5 +1,6 @@
 """One flag for the whole suite: `--rewrite` writes the golden transcripts anew. One profile of
-hypothesis: no example is too slow. The order of the files, and the last line of a run.
+hypothesis: no example is too slow. The order of the files, who runs them, and the last line of a
+run.
 
 And the play of KAFKA-14139 as rows: without KIP-903, and with it.
 """
@@ -11,8 +12,9 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
+from functools import cache
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, cast
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -37,6 +39,9 @@ Command = Callable[..., tuple[int, str, str]]
 
 # A JVM of a test lives for seconds: to compile its code thoroughly takes longer than to run it.
 os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+
+# jsonschema would build 38 grammars for addresses, which no notebook has: 3 s in each worker.
+sys.modules.setdefault("rfc3987_syntax", cast(Any, None))
 
 # How fast examples are made says how busy the machine is, and nothing of what is tested.
 settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -85,6 +90,27 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for number, path in enumerate(systems):
         places[path] = first + (last - first) * number / len(systems)
     items.sort(key=lambda item: places[item.path])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """As `--dist loadfile`, but all files with Spark go to one worker: any other one would start a
+    JVM and its Python workers once more, which takes 25 s of a processor.
+    """
+    from xdist.scheduler import LoadFileScheduling
+
+    if config.getvalue("dist") != "loadfile":
+        return None
+    scheduler = LoadFileScheduling(config, log)
+    file_of = scheduler._split_scope
+
+    @cache
+    def together(file: str) -> str:
+        text = (config.rootpath / file).read_text(encoding="utf-8")
+        return "spark" if "mark.spark" in text else file
+
+    scheduler._split_scope = lambda nodeid: together(file_of(nodeid))
+    return scheduler
 
 
 def _quick_test(long: str, named: str) -> str:

@@ -179,6 +179,17 @@ def _does_not_start(cluster: Cluster, move: moves.Start) -> str | None:
     return zookeeper_routes.why_not_start(cluster, move) if has_zookeeper(cluster) else None
 
 
+def _cannot_remove(cluster: Cluster, move: moves.RemoveDirectory) -> str | None:
+    node = broker(cluster, move.broker)
+    directories = () if node is None else node.durable.directories
+    if node is not None and node.up:
+        return f"broker {move.broker} is running"
+    if move.directory not in directories:
+        listed = ", ".join(map(str, directories))
+        return f"broker {move.broker} has no log directory {move.directory} (it has {listed})"
+    return None if directories[1:] else f"broker {move.broker} needs a log directory"
+
+
 def _recovers_no_logs(cluster: Cluster, move: moves.FinishRecovery) -> str | None:
     process = process_of(state_of(cluster, move.broker))
     if process.lifecycle is not Lifecycle.RECOVERY:
@@ -437,6 +448,11 @@ _CHECKS: dict[type, tuple[MoveCheck, ...]] = {
     moves.RefreshMetadata: (_no_metadata,),
     moves.ResetOffset: (_no_reset,),
     moves.Crash: (_down,),
+    moves.RemoveDirectory: (
+        _no_such_broker,
+        _when(lambda world, _: has_zookeeper(world), "a run with ZooKeeper has no log directories"),
+        _cannot_remove,
+    ),
     moves.Start: (_no_such_broker, _does_not_start),
     moves.ShutDown: (_down,),
     moves.FinishRecovery: (_down, _recovers_no_logs),

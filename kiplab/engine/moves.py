@@ -293,6 +293,15 @@ class Crash(_Move, frozen=True, tag="crash"):
     loss: Annotated[Loss, LineKey("disk")] = Loss.NOTHING
 
 
+class RemoveDirectory(_Move, frozen=True, tag="remove-directory"):
+    """An operator takes a log directory out of the configuration of a broker that is down."""
+
+    label: ClassVar[str] = "a log directory of broker {broker} removed"
+
+    broker: BrokerId
+    directory: Annotated[Count, LineKey("directory", needed=True)]
+
+
 class Start(_Move, frozen=True, tag="start"):
     """A broker process starts; where there is ZooKeeper, it connects to this server of it."""
 
@@ -458,7 +467,7 @@ AboutMessage = Deliver | Drop | TimeOut | Duplicate | LoseReply
 _OfTime = Race | Advance | Fire | ExpireSession | HeartbeatTimeout
 _OfProducers = Produce | EndTransaction | ProduceAs | Resend | DeleteRecords
 _OfConsumers = Poll | RefreshMetadata | ResetOffset
-_OfBrokers = Crash | Start | ShutDown | FinishRecovery | FinishLeaderRecovery
+_OfBrokers = Crash | RemoveDirectory | Start | ShutDown | FinishRecovery | FinishLeaderRecovery
 _OfFeatures = Upgrade | UpgradeMetadata | UpgradeElr
 _OfTopics = Elect | Configure | ConfigureBrokers | DeleteTopic
 _OfOperators = Cut | Heal | FailOver | _OfTopics | _OfFeatures

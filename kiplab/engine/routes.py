@@ -33,7 +33,15 @@ from ..protocol.ids import CONTROLLER, BrokerId
 from ..protocol.kip343 import broker_with_heartbeats
 from ..protocol.kraft import broker_lifecycle as lifecycle
 from ..protocol.kraft import broker_registration as registration
-from ..protocol.kraft import elections, fencing, heartbeats, replay, sessions, topic_settings
+from ..protocol.kraft import (
+    elections,
+    fencing,
+    heartbeats,
+    log_directories,
+    replay,
+    sessions,
+    topic_settings,
+)
 from ..protocol.kraft.alter_partition import alter_partition
 from ..protocol.kraft.controller_state import Controller
 from ..protocol.messages import Send
@@ -53,6 +61,7 @@ ROUTES: dict[tuple[NodeKind, type], Rule] = {
     (Controller, messages.BrokerHeartbeatRequest): by_name(heartbeats.broker_heartbeat),
     (Controller, messages.ElectLeadersRequest): by_name(elections.elect_leaders),
     (Controller, messages.UnregisterBrokerRequest): by_name(registration.unregister_broker),
+    (Controller, messages.AssignReplicasToDirsRequest): by_name(log_directories.assign_replicas),
     (Broker, messages.FetchRequest): by_name(fetching.serve_fetch),
     (Broker, messages.FetchResponse): by_name(fetching.fetched),
     (Broker, messages.AlterPartitionResponse): by_name(alter_partition_manager.answered),
@@ -61,6 +70,7 @@ ROUTES: dict[tuple[NodeKind, type], Rule] = {
     # Only a raw request makes a broker ask for an election, or have another one forgotten.
     (Broker, messages.ElectLeadersResponse): unmoved,
     (Broker, messages.UnregisterBrokerResponse): unmoved,
+    (Broker, messages.AssignReplicasToDirsResponse): unmoved,
     (Broker, messages.MetadataUpdate): by_name(lifecycle.metadata_arrived),
     **{(Clients, reply): unmoved for reply in messages.RESPONSES},
     **zookeeper_routes.ZOOKEEPER_ROUTES,
@@ -74,6 +84,7 @@ NOT_ADDRESSED: dict[tuple[NodeKind, type], str] = {
     (Broker, messages.BrokerHeartbeatRequest): "the controller keeps the sessions",
     (Broker, messages.ElectLeadersRequest): "the controller elects",
     (Broker, messages.UnregisterBrokerRequest): "the controller keeps the registrations",
+    (Broker, messages.AssignReplicasToDirsRequest): "the controller writes the metadata",
     **never(Clients, "clients receive no requests", messages.REQUESTS),
     (Clients, messages.MetadataUpdate): "clients request metadata when they need it",
     **never(Controller, "KRaft's brokers read the metadata log", zookeeper_routes.OF_ZOOKEEPER),

@@ -20,7 +20,7 @@ from ..protocol.kraft.controller_state import Controller, HeartbeatState
 from ..protocol.kraft.sessions import carried_over
 from ..protocol.log import EMPTY, Log, append, flush, last_epoch, up_to
 from ..protocol.messages import MembershipState, MetadataUpdate
-from ..protocol.registrations import PartitionRegistration, Registration
+from ..protocol.registrations import PartitionRegistration, Registration, directory_of
 from ..protocol.replica import broker_state
 from ..protocol.replica.broker_state import Broker, Lifecycle
 from ..protocol.zookeeper import broker_in_zookeeper, controller_election, znodes
@@ -40,6 +40,7 @@ class BrokerSetup(msgspec.Struct, frozen=True, kw_only=True):
     fenced: bool = False
     in_controlled_shutdown: bool = False
     up: bool = True
+    log_dirs: tuple[ids.Count, ...] = registrations.ONE_DIRECTORY
 
 
 LogRuns = tuple[tuple[int, ids.LeaderEpoch], ...]
@@ -49,7 +50,8 @@ LogRuns = tuple[tuple[int, ids.LeaderEpoch], ...]
 class PartitionSetup(PartitionRegistration, frozen=True, kw_only=True):
     """One partition. `log` is what every replica has, but for those that `logs` names.
 
-    `flushed` is the first offset not on disk, None when everything is.
+    `directories` are where the logs are, which the metadata does not say before 3.7-IV2. `flushed`
+    is the first offset not on disk, None when everything is.
     """
 
     log: LogRuns = ()
@@ -96,8 +98,10 @@ def _in_kraft(setup: Setup) -> Cluster:
     brokers, has_elr = sorted(setup.brokers, key=attrgetter("id")), setup.features.has_elr
     controller = Controller(
         next_offset=_first_free_offset(setup),
-        registrations=tuple(_registration(b) for b in brokers),
-        partitions=tuple(_partition(p) for p in sorted(setup.partitions, key=attrgetter("name"))),
+        registrations=tuple(_registration(b, setup.features) for b in brokers),
+        partitions=tuple(
+            _partition(p, setup.features) for p in sorted(setup.partitions, key=attrgetter("name"))
+        ),
         heartbeats=tuple(_heartbeat(b, _first_free_offset(setup)) for b in brokers),
         auto_leader_rebalance=setup.auto_leader_rebalance,
         static_min_insync_replicas=setup.static_min_insync_replicas,
@@ -115,7 +119,8 @@ def _in_kraft(setup: Setup) -> Cluster:
     return _with_observer(begun, setup)
 
 
-def _registration(setup: BrokerSetup) -> Registration:
+def _registration(setup: BrokerSetup, features: Features) -> Registration:
+    one = registrations.ONE_DIRECTORY
     return Registration(
         broker=setup.id,
         epoch=setup.epoch,
@@ -123,6 +128,7 @@ def _registration(setup: BrokerSetup) -> Registration:
         fenced=setup.fenced,
         in_controlled_shutdown=setup.in_controlled_shutdown,
         record_offset=ids.MetadataOffset(setup.epoch),
+        log_dirs=setup.log_dirs if features.assigns_directories() else one,
     )
 
 
@@ -131,9 +137,10 @@ def _heartbeat(setup: BrokerSetup, next_offset: ids.MetadataOffset) -> Heartbeat
     return HeartbeatState(setup.id, fenced=setup.fenced, metadata_offset=last)
 
 
-def _partition(setup: PartitionSetup) -> PartitionRegistration:
+def _partition(setup: PartitionSetup, features: Features) -> PartitionRegistration:
     fields = PartitionRegistration.__struct_fields__
-    return PartitionRegistration(**{field: getattr(setup, field) for field in fields})
+    state = PartitionRegistration(**{field: getattr(setup, field) for field in fields})
+    return state if features.assigns_directories() else replace(state, directories=())
 
 
 def _broker(broker_setup: BrokerSetup, setup: Setup, update: MetadataUpdate) -> Broker:
@@ -301,8 +308,10 @@ FIRST_CLUSTERS: dict[releases.Mode, Callable[[Setup], Cluster]] = {
 def _first_disk(setup: Setup, broker: ids.BrokerId) -> broker_state.Durable:
     """The logs that a broker has on its disk, sorted by partition."""
     partitions = sorted(setup.partitions, key=lambda p: p.name)
+    (directories,) = (b.log_dirs for b in setup.brokers if b.id == broker)
     return broker_state.Durable(
-        tuple(_durable(p, broker) for p in partitions if broker in p.replicas)
+        tuple(_durable(p, broker) for p in partitions if broker in p.replicas),
+        directories=directories,
     )
 
 
@@ -348,7 +357,8 @@ def _durable(setup: PartitionSetup, broker: ids.BrokerId) -> broker_state.Durabl
     if setup.flushed is not None:
         log = Log(log.epochs, log.end, ids.Offset(min(setup.flushed, log.end)))
     shared = _committed_end(setup)
-    return broker_state.DurableReplica(setup.name, log, ids.Offset(min(shared, log.end)))
+    checkpoint, directory = ids.Offset(min(shared, log.end)), directory_of(setup, broker)
+    return broker_state.DurableReplica(setup.name, log, checkpoint, directory)
 
 
 def _log(runs: LogRuns) -> Log:

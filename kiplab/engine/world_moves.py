@@ -12,7 +12,7 @@ from ..protocol.ids import node_name
 from ..protocol.messages import Send
 from ..protocol.replica import disk
 from . import channels, consumers, moves, nodes, producers
-from .cluster import Cluster, Message, later
+from .cluster import Cluster, Message, broker, later
 from .events import Delivered, Event, Happened, Moved
 from .routes import AT_ONCE, UNANSWERED, put_back
 
@@ -82,6 +82,14 @@ def _crash(cluster: Cluster, move: moves.Crash) -> Moved:
     return cluster, [*facts, *lost]
 
 
+def _remove_directory(cluster: Cluster, move: moves.RemoveDirectory) -> Moved:
+    down = broker(cluster, move.broker)
+    assert down is not None
+    node, _, facts = disk.remove_directory(down, move.directory)
+    text = f"log directory {move.directory} of broker {move.broker} is taken out of its log.dirs"
+    return put_back(cluster, move.broker, node), [Happened(text=text), *facts]
+
+
 def _turn_link(cluster: Cluster, move: moves.Cut | moves.Heal) -> Moved:
     link, is_cut = tuple(sorted((move.one, move.other))), isinstance(move, moves.Cut)
     links = {*cluster.cut, link} if is_cut else {*cluster.cut} - {link}
@@ -102,6 +110,7 @@ OF_THE_WORLD: dict[type, Callable[[Cluster, Any], Moved]] = {
     moves.RefreshMetadata: consumers.refresh,
     moves.ResetOffset: consumers.reset,
     moves.Crash: _crash,
+    moves.RemoveDirectory: _remove_directory,
     moves.Cut: _turn_link,
     moves.Heal: _turn_link,
     moves.RawRequest: lambda c, m: channels.post(

@@ -13,6 +13,7 @@ from ..protocol.ids import ZOOKEEPER, BrokerId, host_of
 from ..protocol.kip343 import broker_with_heartbeats as heartbeat_life
 from ..protocol.kip343 import isr_changes, metadata_heartbeats
 from ..protocol.kip343.heartbeat_controller import HeartbeatController, heartbeat_watch_fired
+from ..protocol.registrations import ONE_DIRECTORY
 from ..protocol.releases import RELEASES
 from ..protocol.replica.broker_parts import process_of
 from ..protocol.replica.broker_state import Broker, Lifecycle
@@ -84,6 +85,7 @@ _OF_KRAFT = (
     messages.BrokerRegistrationRequest,
     messages.BrokerHeartbeatRequest,
     messages.UnregisterBrokerRequest,
+    messages.AssignReplicasToDirsRequest,
 )
 _ONLY_KRAFT = (*_OF_KRAFT, messages.MetadataUpdate)
 OF_ZOOKEEPER = tuple(
@@ -103,6 +105,9 @@ def kinds_in(cluster: Cluster) -> tuple[str, ...]:
         # Of what KIP-343 adds, all, unless some broker has it.
         built = all(release.specified is None for release in releases)
         absent = (*_ONLY_KRAFT, *_ONLY_KIP_343) if built else _ONLY_KRAFT
+    elif all(node.durable.directories == ONE_DIRECTORY for node in cluster.brokers):
+        # Nothing is reported of a replica that can be in one place only.
+        absent = (*absent, messages.AssignReplicasToDirsRequest)
     bodies = messages.BODIES
     return tuple(kind for kind in bodies if bodies[messages.asked_by(kind)] not in absent)
 

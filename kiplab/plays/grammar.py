@@ -69,10 +69,12 @@ _OF_HEADER: dict[str, Verb] = {
         " ZooKeeper"
         " controller [broker=ID] [epoch=N]",
     ),
-    "broker": Verb("broker ID epoch=N", (values.any_broker,)),
+    "broker": Verb("broker ID epoch=N [directories=N]", (values.any_broker,)),
     "topic": Verb("topic NAME replicas=1,2 isr=1 leader=1 log=100@5", (values.topic,)),
     "replica": Verb(
-        "replica PARTITION broker=ID log=80@4", (values.partition,), needs=("broker", "log")
+        "replica PARTITION broker=ID log=80@4 [directory=N]",
+        (values.partition,),
+        needs=("broker", "log"),
     ),
     # It has read what is committed below its position. Without a name it is called "consumer",
     # which needs no line here unless its position or its auto.offset.reset (latest) is another, or
@@ -103,7 +105,7 @@ VERBS: dict[str, Verb] = {
     "race": Verb("race KIND [from=NODE] [life=N] [with=NODE] [with-life=N]", (values.kind,), _RACE),
     **_of_brokers("fetch", "catch-up", "heartbeat", "check-lag", "retry"),
     **_of_brokers("checkpoint", "flush", "announce-isr"),
-    **_of_moves("crash", "start", "recover"),
+    **_of_moves("crash", "remove-directory", "start", "recover"),
     **_of_brokers("unfence"),
     # Not the end of a broker's recovery of its logs (`recover`), but of a leader's from an unclean
     # election, which only KIP-704 as specified has. With `where=704.specified` a play of a release,

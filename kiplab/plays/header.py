@@ -30,6 +30,7 @@ KEYS: dict[str, Keys] = {
         "epoch": values.natural,
         "kafka": values.code_release,
         **dict.fromkeys(("fenced", "shutting-down", "down"), values.yes_no),
+        "directories": values.directory,
     },
     "topic": {
         "partition": values.partition_index,
@@ -43,7 +44,7 @@ KEYS: dict[str, Keys] = {
         "log": values.log,
         "flushed": values.natural,
     },
-    "replica": {"broker": values.broker, "log": values.log},
+    "replica": {"broker": values.broker, "log": values.log, "directory": values.directory},
     "consumer": {
         "name": values.new_consumer,
         "position": values.natural,
@@ -169,6 +170,7 @@ def _broker(statement: Statement) -> BrokerSetup:
         fenced=line.get("fenced", False),
         in_controlled_shutdown=line.get("shutting_down", False),
         up=not line.get("down", False),
+        log_dirs=tuple(range(1, line.get("directories", 1) + 1)),
     )
 
 
@@ -193,8 +195,11 @@ def partition_of(
     line.setdefault("leader", (*isr, ids.NO_LEADER)[0])
     least = _static_min_insync(play, of_controller=features.has_elr)
     line.setdefault("min_insync_replicas", least)
-    own = (_read(s) for s in _all(play, "replica") if s.words[0] == name)
+    own = [_read(s) for s in _all(play, "replica") if s.words[0] == name]
     logs = tuple((replica["broker"], replica["log"]) for replica in own)
+    homes = {replica["broker"]: replica.get("directory", 1) for replica in own}
+    if any(home > 1 for home in homes.values()):
+        line["directories"] = tuple(homes.get(r, 1) for r in replicas)
     newest = newest_epoch([line.get("log", ()), *(log for _, log in logs)])
     return PartitionSetup(name=name, logs=logs, **{"leader_epoch": newest, **line})
 

@@ -16,7 +16,8 @@ from .play import FREE_TEXT, Statement
 _RULES = ("kafka", "metadata", "off", "on", "controller")
 _WORDS: dict[Mode, dict[str, tuple[str, ...]]] = {
     Mode.KRAFT: {
-        "broker": ("fenced", "shutting-down"),
+        "broker": ("fenced", "shutting-down", "directories"),
+        "replica": ("directory",),
         "controller": ("kafka", "auto-leader-rebalance", "min-insync-replicas"),
     },
     Mode.ZOOKEEPER: {"controller": ("broker", "epoch"), "given": ("zookeeper-servers",)},

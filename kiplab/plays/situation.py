@@ -6,7 +6,7 @@ have: two brokers with one id, an ISR beyond the replicas, an epoch from the fut
 
 from collections.abc import Callable, Collection, Iterable
 
-from ..engine.setup import PartitionSetup
+from ..engine.setup import BrokerSetup, PartitionSetup
 from ..protocol.features import UnknownFeatureError, parse_features, switched
 from ..protocol.ids import NO_LEADER, BrokerId
 from ..protocol.releases import RELEASES, Mode, not_supported, supports
@@ -57,6 +57,7 @@ def judge(play: Play) -> None:
         _partition(line, setup, [b.id for b in setups], has_elr=features.has_elr)
     for line, statement in replicas:
         _has_replica(line, statement, replicas_of, "broker")
+        _has_directory(line, statement, setups)
 
 
 def _all(lines: Iterable[HeaderLine], *verbs: str) -> list[HeaderLine]:
@@ -214,6 +215,15 @@ def _has_replica(
     if broker not in map(str, replicas):
         expected = f"its replicas are {_ids(replicas)}"
         raise _wrong(line, f"{name} has no replica on broker {broker}", expected, f"{key}=")
+
+
+def _has_directory(line: int, statement: Statement, brokers: Iterable[BrokerSetup]) -> None:
+    directory, broker = int(statement.arg("directory", "1") or ""), statement.arg("broker")
+    # It may be on a broker that is not registered any more.
+    most = next((len(b.log_dirs) for b in brokers if str(b.id) == broker), directory)
+    if directory > most:
+        problem = f"broker {broker} has no log directory {directory}"
+        raise _wrong(line, problem, f"`broker {broker} directories={directory}`", "directory=")
 
 
 def _ids(brokers: Iterable[BrokerId], separator: str = ", ") -> str:

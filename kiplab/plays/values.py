@@ -106,6 +106,7 @@ def _from_to(low: int, high: int, problem: str, expected: str) -> Callable[[str,
 
 natural = _from_to(0, 10**12, "is negative", "expected 0, 17 ...")
 count = _from_to(1, RECORDS_MAX, "is out of range", f"expected 1 to {RECORDS_MAX}")
+directory = _from_to(1, 12, "is no log directory", "expected 1 to 12")
 recovery_state = _from_to(
     *(-128, 127, "is no recovery state"),
     "expected a byte: 0 (RECOVERED), 1 (RECOVERING), or -128 to 127",

@@ -85,6 +85,13 @@ class Features(msgspec.Struct, frozen=True, cache_hash=True):
             return max(version, 15)
         return min(version, 14) if ("903.fetch-epoch", False) in self.overrides else version
 
+    def assigns_directories(self) -> bool:
+        """Whether the metadata has log directories.
+
+        Source: MetadataVersion.isDirectoryAssignmentSupported (3.7.0).
+        """
+        return self.mode is Mode.KRAFT and at_least(self.metadata_version, "3.7-IV2")
+
     def label(self) -> str:
         """As on the command line: ``"3.5"``, ``"3.5/3.4-IV0"``, ``"3.5 -841 +903.…"``,
         ``"4.3 elr=1"``."""

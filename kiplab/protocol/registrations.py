@@ -15,8 +15,16 @@ class LeaderRecoveryState(IntEnum):
     """An unclean election made the leader, and it has not recovered since."""
 
 
+ONE_DIRECTORY: tuple[ids.Count, ...] = (ids.Count(1),)
+"""The log directories of a broker, unless somebody says that there are more."""
+UNASSIGNED = ids.Count(0)
+"""The directory of a new replica whose broker has several, until the broker has chosen one."""
+
+
 class Registration(msgspec.Struct, frozen=True, cache_hash=True):
-    """BrokerRegistration, replayed from the metadata log."""
+    """BrokerRegistration, replayed from the metadata log. Log directories are numbered per broker,
+    from 1 on; Kafka's have uuids.
+    """
 
     broker: ids.BrokerId
     epoch: ids.BrokerEpoch
@@ -25,13 +33,16 @@ class Registration(msgspec.Struct, frozen=True, cache_hash=True):
     in_controlled_shutdown: bool = False
     record_offset: ids.MetadataOffset = ids.MetadataOffset(0)
     """Offset of the RegisterBrokerRecord that a broker must have replicated to be unfenced."""
+    log_dirs: tuple[ids.Count, ...] = ONE_DIRECTORY
+    """Its online log directories (KIP-858)."""
 
 
 class PartitionRegistration(msgspec.Struct, frozen=True, cache_hash=True):
     """A partition as the metadata log has it. Lists are ordered; ``replicas[0]`` is preferred.
 
-    The two settings are its topic's. The last two are KIP-966's: the eligible leader replicas,
-    sorted, and the last known leader, one id at most (LastKnownElr in the records).
+    The two settings are its topic's. `elr` and `last_known` are KIP-966's: the eligible leader
+    replicas, sorted, and the last known leader, one id at most (LastKnownElr in the records).
+    `directories` has the log directory of each replica; () is the first one of each.
     """
 
     name: ids.PartitionName
@@ -47,11 +58,28 @@ class PartitionRegistration(msgspec.Struct, frozen=True, cache_hash=True):
     unclean_leader_election: bool = False
     elr: tuple[ids.BrokerId, ...] = ()
     last_known: tuple[ids.BrokerId, ...] = ()
+    directories: tuple[ids.Count, ...] = ()
 
 
 def topic_of(partition_name: str) -> str:
     """The topic of a partition: ``"orders"`` of ``"orders-0"``."""
     return partition_name.rpartition("-")[0]
+
+
+def directory_of(state: PartitionRegistration, broker: ids.BrokerId) -> ids.Count:
+    """The log directory in which the metadata has a replica. Source:
+    PartitionRegistration.directory (3.7.0, 4.3.1).
+    """
+    directories = dict(zip(state.replicas, state.directories, strict=False))
+    return directories.get(broker, ONE_DIRECTORY[0])
+
+
+def with_directories(
+    state: PartitionRegistration, directories: tuple[ids.Count, ...]
+) -> PartitionRegistration:
+    """`state` with a log directory for each replica."""
+    all_first = {*directories} <= {*ONE_DIRECTORY}
+    return msgspec.structs.replace(state, directories=() if all_first else directories)
 
 
 def registration(

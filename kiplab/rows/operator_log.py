@@ -13,6 +13,7 @@ from typing import Any
 
 from ..engine.events import Delivered, Event
 from ..protocol import facts, releases, zookeeper_facts
+from ..protocol.registrations import PartitionRegistration
 from . import broker_log, controller_log, zookeeper_log
 from .snapshots import LogLine, Moment
 
@@ -29,6 +30,8 @@ def all_lines(moment: Moment) -> tuple[str, ...]:
     return tuple(str(line) for e in moment.step.events for line in log_lines(e, moment))
 
 
+_RELEASES = list(releases.RELEASES)
+_DESCRIBES_ELR = frozenset(_RELEASES[_RELEASES.index("3.8") :])
 _LINES: dict[type, Callable[[Any, Moment], Iterator[LogLine]]] = {
     facts.Refused: controller_log.refused,
     Delivered: lambda event, moment: chain(
@@ -71,3 +74,20 @@ _WITH_ZOOKEEPER: dict[type, Callable[[Any, Moment], Iterator[LogLine]]] = {
     facts.EpochDropped: zookeeper_log.truncated,
     **_OF_ZOOKEEPER,
 }
+
+
+def topic_description(state: PartitionRegistration, release: str) -> str:
+    """What ``kafka-topics.sh --describe`` prints of a partition, by the metadata of the broker that
+    is asked and with the tool of its release. Both lists of KIP-966 come from 3.8 on, from the
+    broker's answer to DescribeTopicPartitions: a fenced member of the ELR is listed too.
+
+    Source: TopicCommand.printDescription, KRaftMetadataCache.describeTopicResponse (4.3.1).
+    """
+    lists = [("Replicas", state.replicas), ("Isr", state.isr)]
+    if state.adding or state.removing:
+        lists += [("Adding Replicas", state.adding), ("Removing Replicas", state.removing)]
+    if release in _DESCRIBES_ELR:
+        lists += [("Elr", state.elr), ("LastKnownElr", state.last_known)]
+    leader = "none" if state.leader < 0 else str(state.leader)
+    told = (f"{name}: {','.join(map(str, ids))}" for name, ids in lists)
+    return "  ".join((f"Leader: {leader}", *told))

@@ -27,10 +27,13 @@ from ..protocol.releases import Mode
 from ..protocol.replica import broker_state
 from ..protocol.zookeeper.znodes import ROOT, Znode, parent_path
 from .columns import plural
+from .operator_log import topic_description
 from .state_words import CLOCKED, IDENTITY, INLINE, LABELS, LEFT_OUT, NOTES, NOTHING, OF_OTHER_MODES
 from .zookeeper_state import ZOOKEEPER_SHORT
 
 UNKNOWN_TO_ALL = "no node knows this"
+DESCRIPTION = "description of "
+"""What the key of a row begins with that is a broker's answer to an operator."""
 
 
 class StateNode(msgspec.Struct, frozen=True):
@@ -99,9 +102,18 @@ def _release(cluster: Cluster, node: BrokerId) -> StateNode:
 
 def _broker(cluster: Cluster, node: broker_state.Broker, walk: _TreeWalk) -> StateNode:
     state = "down" if node.process is None else str(node.process.lifecycle)
-    rows = (_release(cluster, node.id), *walk.fields(node))
+    rows = (_release(cluster, node.id), *walk.fields(node), *_descriptions(cluster, node))
     name = node_name(node.id)
     return StateNode(name, name, state, field="Cluster.brokers", children=rows)
+
+
+def _descriptions(cluster: Cluster, node: broker_state.Broker) -> Iterator[StateNode]:
+    """What this broker tells an operator who asks it for a topic."""
+    image = None if node.process is None else node.process.image
+    for state in () if image is None else image.partitions:
+        text = topic_description(state, cluster.features.release_of(node.id))
+        label = f"kafka-topics.sh --describe, {state.name}"
+        yield StateNode(f"{DESCRIPTION}{state.name}", label, text, field="Volatile.image")
 
 
 def _network(cluster: Cluster, walk: _TreeWalk) -> StateNode:

@@ -11,6 +11,7 @@ import kiplab
 from kiplab.figures.drawing.theme import DARK, LIGHT
 from tests.browser.conftest import ARTEFACTS
 from tests.classroom.class_of_24 import hand_in
+from tests.repeated import in_long
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -37,7 +38,9 @@ def opened(
     return page
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(400, "light"), (800, "dark"), (1600, "light")])
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(400, "light"), (800, "dark"), *in_long([(1600, "light")], rows=True)]
+)
 def test_it_fits_and_axe_finds_nothing_serious(
     browser: Browser, file: Path, width: int, scheme: Literal["light", "dark"]
 ) -> None:

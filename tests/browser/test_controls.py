@@ -645,6 +645,7 @@ def test_nothing_serious_is_in_the_way_of_anybody(hands: Hands) -> None:
     assert hands.page.faults('[data-cell="lab"] .jp-OutputArea-output') == []
 
 
+@pytest.mark.long(quick="::test_nothing_serious_is_in_the_way_of_anybody")
 def test_in_the_dark_too(hands: Hands) -> None:
     hands.page.darken()
     assert hands.page.faults('[data-cell="lab"] .jp-OutputArea-output') == []

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import ViewportSize, expect
 
 import kiplab
 from kiplab.classroom import rulings_of
@@ -94,6 +94,7 @@ OUT_OF_SIGHT = """(cell, things) => {
     .filter(([, y0, y1]) => y0 < scroller.top - 1 || y1 > scroller.bottom + 1);
 }"""
 """Which of the lanes of these things, of the bar, the chips and the run before are not in sight."""
+SIZES = (*LAPTOPS, ZOOMED, NARROW)
 Texts = tuple[tuple[str, str], ...]
 """Cells by their ids, and what each contains."""
 
@@ -110,8 +111,8 @@ class Walk(NamedTuple):
     """The cell of a link, its name, and the verdict of the Lab that it leads to that step."""
     answered: Texts = ()
     """What is read when the exercises are answered."""
-    windows: bool = False
-    """Whether its Lab is held against every size of window."""
+    windows: tuple[ViewportSize, ...] = ()
+    """The sizes of window that its Lab is held against."""
     compared: Texts = ()
     """What is in these cells when the exit ticket is locked in."""
     own: tuple[Callable[[Lesson], None], ...] = ()
@@ -307,10 +308,10 @@ def put_the_events_in_order(lesson: Lesson) -> None:
 QUICK = "04-kafka-14139"
 """The lab that `make test` walks through; `make test-long` walks the rest."""
 WALKS = (
-    Walk("00-start", windows=True),
-    Walk("01-isr-and-high-watermark", windows=True),
-    Walk("02-four-epochs", windows=True),
-    Walk("03-alter-partition", windows=True, own=(fill_in_the_sheet,)),
+    Walk("00-start", windows=SIZES),
+    Walk("01-isr-and-high-watermark"),
+    Walk("02-four-epochs"),
+    Walk("03-alter-partition", windows=SIZES, own=(fill_in_the_sheet,)),
     Walk(
         "04-kafka-14139",
         why=(
@@ -323,7 +324,7 @@ WALKS = (
             ("order-check", "the same order loses nothing."),
             ("moments-why", "three colours"),
         ),
-        windows=True,
+        windows=(LAPTOPS[1], NARROW),
         own=(
             put_the_events_in_order,
             read_the_run_up_to_step_8,
@@ -344,6 +345,7 @@ WALKS = (
         why=(("why", "ten records"),),
         presses=(("Last", "▼ loss"),),
         link=("why", "step 9", "Step 9 of"),
+        windows=SIZES,
         answered=(
             ("requests-why", "A leader cannot go back."),
             ("businesses", "one in sync is left"),
@@ -543,11 +545,10 @@ def test_every_lab_in_it_steps_and_breaks(lesson: Lesson) -> None:
 
 def test_it_fits_every_window(walk: Walk, lesson: Lesson) -> None:
     """One walk through the sizes, with the run told to its end."""
-    windows = (*LAPTOPS, ZOOMED, NARROW) if walk.windows else ()
     lab = lesson.cell("lab")
     surface = lab.locator(".kiplab-surface")
     lesson.press("lab", "Last", TELLING)
-    for window in windows:
+    for window in walk.windows:
         lesson.page.set_viewport_size(window)
         lesson.python("pass")
         surface.evaluate(TO_THE_TOP)

@@ -54,7 +54,7 @@ MOVES = 50
 """Of one walk."""
 AT_ONCE = 3
 """Chosen of what is possible, and done as far as they still are."""
-QUICK, LONG = 20_000, 2_000_000
+QUICK, LONG, PARTS = 20_000, 500_000, 10
 QUICKLY = "tests/engine/test_random_moves.py::test_nothing_promised_breaks"
 
 
@@ -185,9 +185,9 @@ def test_nothing_promised_breaks() -> None:
 
 
 @pytest.mark.long(quick=QUICKLY)
-@pytest.mark.parametrize("part", range(20))
+@pytest.mark.parametrize("part", range(PARTS))
 def test_nothing_promised_breaks_for_long(part: int) -> None:
-    walk(LONG // 20, QUICK // MOVES + part * LONG // 20 // MOVES)
+    walk(LONG // PARTS, QUICK // MOVES + part * LONG // PARTS // MOVES)
 
 
 # --- what random moves found ----------------------------------------------------------------------

@@ -25,11 +25,15 @@ NOT_MISSED: dict[tuple[NodeKind, type], str] = {
     (Broker, messages.MetadataHeartbeatRequest): _NEXT,
     (Broker, messages.ElectLeadersRequest): _RAW,
     (Broker, messages.UnregisterBrokerRequest): _RAW,
+    (Broker, messages.AssignReplicasToDirsRequest): (
+        "it is sent with the next change of the partition, or by the next process"
+    ),
     (Broker, messages.ControlledShutdownRequest): "the next try is one more `shut-down`",
     (Broker, messages.SetPartitionStateRequest): "the thread waits for as long as it takes",
     **never(Broker, _RAW, _CONTROL),
     (Clients, messages.ElectLeadersRequest): "whoever asked for the election asks again, or not",
     (Clients, messages.UnregisterBrokerRequest): "the operator asks again, or does not",
+    (Clients, messages.AssignReplicasToDirsRequest): _RAW,
     (Clients, messages.ControlledShutdownRequest): _RAW,
     (Clients, messages.SetPartitionStateRequest): _RAW,
     (Clients, messages.MetadataHeartbeatRequest): _RAW,
@@ -53,6 +57,7 @@ NOT_OFFERED: dict[type, str] = {
     moves.UpgradeElr: "whether the cluster has the feature is for people to say",
     moves.ConfigureBrokers: "how many replicas have to be in sync is for people to say",
     moves.DeleteTopic: "which topic nobody needs any more is for people to say",
+    moves.RemoveDirectory: "which disk is taken away is for people to say",
     moves.RawRequest: "what a forger writes is for people to say",
 }
 """Moves that no menu has."""

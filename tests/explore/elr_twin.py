@@ -149,13 +149,20 @@ class Twin:
         least: int,
         bounds: Mapping[str, int],
         off: tuple[str, ...] = (),
+        *,
+        elr: tuple[int, ...] = (),
+        records: int = 0,
     ) -> None:
+        """Everybody begins with so many committed records."""
         self.ids, self.least, self.off = (1, 2, 3), least, off
-        control = Control(1, 1, 1, frozenset(isr), frozenset(), NOBODY, RECOVERED)
-        brokers = (Broker(log=Log(((1, 0),))), Broker(), Broker())
-        lives = tuple((member, 1) for member in sorted(isr))
-        bare = State(control, brokers, frozenset(), Seen(lives=lives), tuple(bounds.items()))
-        roles = [self.leading(bare, 1, Role(1, 1, 0)), Role(1, 1, 0), Role(1, 1, 0)]
+        control = Control(1, 1, 1, frozenset(isr), frozenset(elr), NOBODY, RECOVERED)
+        led = Log(((1, 0),), records)
+        other = led if records else Log()
+        brokers = tuple(Broker(log=log, mark=records) for log in (led, other, other))
+        seen = Seen(other, tuple((member, 1) for member in sorted(isr)))
+        bare = State(control, brokers, frozenset(), seen, tuple(bounds.items()))
+        follows = Role(1, 1, records)
+        roles = [self.leading(bare, 1, follows), follows, follows]
         some = zip(brokers, roles, strict=True)
         self.first = bare._replace(brokers=tuple(b._replace(role=r) for b, r in some))
 
@@ -185,6 +192,8 @@ class Twin:
             isr, elr, recovery = frozenset({leader}), frozenset(), RECOVERING
         elif not isr and not self.on("966.elr-empty-isr"):
             isr = c.isr
+        if not self.on("966.elr-members"):
+            elr = frozenset()
         last = c.last
         if leader != c.leader and self.on("966.elr-last-known-leader"):
             last = c.last if c.last != NOBODY else c.leader

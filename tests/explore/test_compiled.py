@@ -15,12 +15,18 @@ from kiplab.explore.search.memoised_model import MemoisedModel
 from kiplab.explore.search_terms import PROVED, REFUTED, Halt, HaltReason, Progress
 from kiplab.extras import MissingExtraError
 from tests.explore.bounds import PARTITION, begun, bounds
-from tests.explore.guard_rules import FAR_REACHING, WITH_ELR, rules_of_the_tables, tried
+from tests.explore.guard_rules import (
+    FAR_REACHING,
+    WITH_ELR,
+    rules_of_the_tables,
+    tried,
+    with_effect,
+)
 from tests.repeated import in_long
 
 PENDING = ("497.pending-outlives-metadata",)
 ENOUGH = Halt(HaltReason.STATES, 1_000)
-RULES = rules_of_the_tables(first="3.3", has_elr=False)
+RULES = with_effect(rules_of_the_tables(first="3.3", has_elr=False))
 QUICK = "tests/explore/test_compiled.py::test_every_state_of_two_brokers_without_a_write"
 
 

@@ -38,20 +38,20 @@ def header(isr: Ids, least: int = 2) -> str:
 
 
 def level_says(
-    isr: Ids, least: int, off: tuple[str, ...], within: dict[str, int]
+    isr: Ids, least: int, off: tuple[str, ...], within: dict[str, int], start: str = ""
 ) -> tuple[str, int, int]:
-    """Verdict, states, steps."""
+    """Verdict, states, steps; from `start`, if it is given."""
     on = () if PENDING in off else (PENDING,)
     off = tuple(guard for guard in off if guard != PENDING)
-    cluster = begun(header(isr, least), "4.3", off, on, elr=1)
+    cluster = begun(start or header(isr, least), "4.3", off, on, elr=1)
     found = search(MemoisedModel(PARTITION, cluster, {**WITHIN, **within}), CAN_DATA_BE_LOST)
     return found.verdict, found.states, len(found.path)
 
 
 def twin_says(
-    isr: Ids, least: int, off: tuple[str, ...], within: dict[str, int]
+    isr: Ids, least: int, off: tuple[str, ...], within: dict[str, int], **start: Any
 ) -> tuple[str, int, int]:
-    twin = Twin(isr, least, {**WITHIN, **within}, off)
+    twin = Twin(isr, least, {**WITHIN, **within}, off, **start)
     answer = check_safety(twin.protocol(beyond=False), max_states=2_000_000)
     assert answer["exhaustive"]
     way = answer["properties"]["nothing is lost"]["counterexample"]
@@ -167,20 +167,52 @@ def test_a_matrix_over_their_rules() -> None:
     }
 
 
-@pytest.mark.long(quick="::test_a_matrix_over_their_rules")
+ELIGIBLE = header(ONE).replace("isr=1", "isr=1 elr=2").replace("log=empty", "log=1@1")
+"""Broker 1 is alone in the ISR, broker 2 is eligible, and everybody has one record."""
+MEMBERS, ELECTED = "966.elr-members", "966.elr-election"
+EMPTY, RETURNED = "966.elr-empty-isr", "966.elr-unclean-shutdown"
+
+
+@pytest.mark.parametrize(
+    ("off", "verdict", "found"),
+    [
+        ((), PROVED, 2_477),
+        ((ELECTED, RETURNED), REFUTED, 4),
+        *in_long(
+            [
+                (("841",), PROVED, 2_871),
+                (("903",), REFUTED, 6),
+                ((ELECTED,), PROVED, 2_084),
+                ((MEMBERS,), PROVED, 2_183),
+                ((RETURNED,), PROVED, 2_477),
+                ((ELECTED, EMPTY), REFUTED, 4),
+                ((ELECTED, RETURNED, MEMBERS), PROVED, 2_017),
+                (("841", EMPTY, RETURNED, MEMBERS), PROVED, 2_399),
+            ],
+            rows=True,
+        ),
+    ],
+    ids=lambda value: "+".join(value) if isinstance(value, tuple) else None,
+)
+def test_cells_of_that_matrix(off: tuple[str, ...], verdict: str, found: int) -> None:
+    """What is proved has so many states, what is refuted takes so many steps."""
+    asked = ONE, 2, (PENDING, *off), {"crashes": 1}
+    level, twin = level_says(*asked, ELIGIBLE), twin_says(*asked, elr=(2,), records=1)
+    number = 1 if verdict == PROVED else 2
+    assert (level[0], level[number]) == (twin[0], twin[number]) == (verdict, found)
+
+
+@pytest.mark.long(quick="::test_cells_of_that_matrix")
 def test_a_matrix_over_841_903_and_single_rules_of_966() -> None:
     """When broker 1 is alone in the ISR, broker 2 is eligible, and one disk is lost."""
-    members, elected = "966.elr-members", "966.elr-election"
-    empty, returned = "966.elr-empty-isr", "966.elr-unclean-shutdown"
-    start = header(ONE).replace("isr=1", "isr=1 elr=2").replace("log=empty", "log=1@1")
     within: dict[str, Any] = {"writes": 0, "crashes": 1, "say": lambda _: None}
-    guards = ("841", "903", members, elected, empty, returned)
-    found = kiplab.matrix(start, guards, kafka=None, **within)
+    guards = ("841", "903", MEMBERS, ELECTED, EMPTY, RETURNED)
+    found = kiplab.matrix(ELIGIBLE, guards, kafka=None, **within)
     assert len(found.verdicts) == 64
     for off, verdict in found.verdicts.items():
         # Who is not elected from the ELR has to be kept out of the ISR until it has caught up.
-        forgotten = empty in off or (returned in off and members not in off)
-        harmed = "903" in off or (elected in off and forgotten)
+        forgotten = EMPTY in off or (RETURNED in off and MEMBERS not in off)
+        harmed = "903" in off or (ELECTED in off and forgotten)
         assert verdict == (REFUTED if harmed else PROVED), off
 
 

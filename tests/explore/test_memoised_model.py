@@ -13,10 +13,10 @@ from kiplab.explore.search.memoised_model import MemoisedModel
 from kiplab.explore.search.shared_memory import SharedMemory
 from kiplab.protocol.ids import CONTROLLER
 from tests.explore.bounds import PARTITION, begun, bounds
-from tests.explore.guard_rules import FAR_REACHING, rules_of_the_tables, tried
+from tests.explore.guard_rules import FAR_REACHING, rules_of_the_tables, tried, with_effect
 from tests.repeated import in_long
 
-RULES = rules_of_the_tables(first="3.2")
+RULES = with_effect(rules_of_the_tables(first="3.2"))
 QUICK = "tests/explore/test_memoised_model.py::test_a_crash_between_two_brokers"
 
 

@@ -75,6 +75,7 @@ _NO_CLOCK = "The level has no clock."
 _NO_REASSIGNMENT = "The level refuses plays with a reassignment, and has no action for one."
 _GRANTED = "A controlled shutdown is granted at once, or it is no action."
 _NO_ZOOKEEPER = "The level is of KRaft."
+_DIRECTORIES = "No action takes a log directory away, so that every replica stays where it is."
 _SETTINGS = "No action changes a topic's settings."
 CONSTANT: Mapping[type, Mapping[str, str]] = {
     Cluster: {
@@ -110,8 +111,11 @@ CONSTANT: Mapping[type, Mapping[str, str]] = {
         "removing": _NO_REASSIGNMENT,
         "min_insync_replicas": _SETTINGS,
         "unclean_leader_election": _SETTINGS,
+        "directories": _DIRECTORIES,
     },
-    broker_state.DurableReplica: {"partition": _ONE_PARTITION},
+    Registration: {"log_dirs": _DIRECTORIES},
+    broker_state.Durable: {"directories": _DIRECTORIES},
+    broker_state.DurableReplica: {"partition": _ONE_PARTITION, "directory": _DIRECTORIES},
     Log: {
         "start": "No action deletes records, and no play begins with a log that lacks some.",
         "transactions": "No action writes in a transaction, and no play begins with one.",

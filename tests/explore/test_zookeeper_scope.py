@@ -59,6 +59,7 @@ NOT_OFFERED: Mapping[type, str] = {
     moves.Configure: _SETTINGS,
     moves.ConfigureBrokers: _SETTINGS,
     moves.DeleteTopic: _SETTINGS,
+    moves.RemoveDirectory: "A cluster with ZooKeeper has no log directories here.",
     moves.Upgrade: _SETTINGS,
     moves.UpgradeMetadata: _SETTINGS,
     moves.UpgradeElr: _SETTINGS,

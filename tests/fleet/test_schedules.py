@@ -20,8 +20,7 @@ ON_SPARK = (
     "tests/fleet/test_study_on_spark.py"
     "::TestOnThisMachine::test_layouts_give_the_partials_of_plain_python"
 )
-N = 500
-"""As in lab 04."""
+N = 300
 NAMES = ["neither", "KIP-841 only", "KIP-903 only", "both"]
 
 

@@ -63,7 +63,7 @@ def cluster() -> Iterator[LocalCluster]:
 class TestOnThisMachine:
     @pytest.mark.parametrize(
         ("partitions", "batch"),
-        [(3, 1), (None, 10_000), *in_long([(1, 10_000), (7, 10_000)], rows=True)],
+        [(3, 1), *in_long([(1, 10_000), (None, 10_000)], rows=True)],
     )
     def test_layouts_give_the_partials_of_plain_python(
         self, plain: pa.Table, tmp_path: Path, partitions: int | None, batch: int

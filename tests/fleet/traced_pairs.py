@@ -25,7 +25,9 @@ from tests.fleet.agreement.trace_coverage import covered
 plainly = partial(kernel_trace, compiled=False)
 Compared = tuple[OutsideSchedule, str, Trace]
 SEED, PAIRS = 0, 5_000
-"""The long tests compare so many random pairs."""
+"""Among so many random pairs those of the quick tests are looked for."""
+LONG = 2_000
+"""The long tests compare so many."""
 FIRST, EACH = 100, 3
 """The quick tests compare so many, and for each guard and transition so many that meet it."""
 PARTS = 5
@@ -46,7 +48,7 @@ def quick_traces() -> tuple[Compared, ...]:
 @cache
 def all_traces() -> tuple[Compared, ...]:
     """All random pairs of the long tests."""
-    return tuple(traced(random_pairs(range(PAIRS))))
+    return tuple(traced(random_pairs(range(LONG))))
 
 
 def random_pairs(numbers: Iterable[int]) -> Iterator[ComparedPair]:

@@ -41,7 +41,7 @@ def short() -> PartedConversation:
         ("3.7", "497.partition-epoch", 10),
         ("3.9", "631.one-live-incarnation", 4),
         ("3.9", "841.active-leader", 12),
-        ("4.3+elr", "966.elr-unclean-shutdown", 8),
+        ("4.3+elr", "966.elr-unclean-shutdown", 9),
     ],
 )
 def test_the_shortest_difference_is_short_and_a_play_repeats_it(

@@ -11,6 +11,7 @@ from kiplab.classroom.exercise_table import ALL_WHAT_IFS, WHAT_IFS, exercise
 from kiplab.classroom.exercises import reading_rates
 from kiplab.fleet.statistics.event_rates import NeverHappens, NeverSeen, event_rate
 from tests.labs.running import BETWEEN, cells, shown
+from tests.repeated import in_long
 
 LAB = "10-fleet"
 CAUSE = "shock_loss"
@@ -72,7 +73,7 @@ def test_three_replicas_lose_hardly_less_by_all_causes_together(found: fleet.Fle
     assert two_rate / 3 < three_rate < 3 * two_rate
 
 
-@pytest.mark.parametrize("replicas", [2, 3])
+@pytest.mark.parametrize("replicas", [3, *in_long([2])])
 def test_the_story_is_a_loss_in_the_engine_in_which_all_brokers_go_at_once(replicas: int) -> None:
     play = reading_rates.loss_of(replication_factor=replicas)
     run = kiplab.run(play)

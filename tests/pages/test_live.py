@@ -23,6 +23,7 @@ from kiplab.protocol.ids import CONTROLLER
 from kiplab.rows.rows_of_stage import rows_of
 from tests.conftest import Command
 from tests.pages.test_player import in_page
+from tests.repeated import in_long
 
 REQUEST = "drop alter-partition from=1 n=1 life=1"
 SAFE, LOSS = "unavailable for a while, nothing lost", "100 committed records lost"
@@ -78,7 +79,9 @@ def test_a_dropped_message_never_arrives(safe: Stage) -> None:
     assert answered(safe, "drop elect-leaders from=1 n=1") == answered(safe)
 
 
-@pytest.mark.parametrize("name", ["kafka-14139", "704-zookeeper", "343-two-leaders", "hole-level"])
+@pytest.mark.parametrize(
+    "name", ["kafka-14139", "704-zookeeper", *in_long(["343-two-leaders", "hole-level"])]
+)
 def test_each_message_of_a_play_can_be_dropped(name: str) -> None:
     stage = run_play(load(name))
     lines = list(ticks(answered(stage)["messages"]))

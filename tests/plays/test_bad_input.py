@@ -26,7 +26,7 @@ def assert_refused(text: str, line: int, column: int, *parts: str) -> None:
     ("line", "column", "found", "expected"),
     [
         ("delivr alter-partition", 1, "unknown verb 'delivr'", "; did you mean 'deliver'?"),
-        ("xyzzy 2", 1, "unknown verb 'xyzzy'", "and 53 more"),
+        ("xyzzy 2", 1, "unknown verb 'xyzzy'", "and 54 more"),
         ("crash 7", 7, "no broker '7'", "the brokers are 1, 2"),
         ("crash 2 dsk=kept", 9, "'crash' has no 'dsk'", "disk"),
         ("crash 2 disk=melted", 14, "'melted' is not known", "replaced"),

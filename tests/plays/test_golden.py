@@ -70,10 +70,14 @@ def test_the_plays_in_which_a_proposal_is_forgotten_or_overtaken_are_these() -> 
     assert broken == {"hole-level", "hole-never-level", "kafka-15221"}
 
 
-@pytest.mark.parametrize("features", ["@4.1+elr", "@4.3+elr"])
-def test_eligible_leader_replicas_break_no_promise_but_by_a_proposal(features: str) -> None:
+@pytest.mark.parametrize(
+    ("features", "disk"), [("@4.1+elr", set()), ("@4.3+elr", {"elr-removed-disk"})]
+)
+def test_eligible_leader_replicas_break_no_promise_but_by_a_proposal_or_a_removed_disk(
+    features: str, disk: set[str]
+) -> None:
     broken = {n for n in names() if breaks_promise(run_play(load(n), feature_set(features)))}
-    assert broken == {"hole-level", "hole-never-level"}
+    assert broken == {"hole-level", "hole-never-level"} | disk
 
 
 def test_every_play_has_a_title_and_a_question() -> None:

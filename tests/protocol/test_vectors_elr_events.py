@@ -20,6 +20,7 @@ from kiplab.protocol.kraft.broker_registration import unregister_broker
 from kiplab.protocol.kraft.controller_state import Controller
 from kiplab.protocol.kraft.elections import elect_leaders
 from kiplab.protocol.kraft.fencing import expire_session
+from kiplab.protocol.kraft.log_directories import assign_replicas
 from kiplab.protocol.kraft.records import PartitionChangeRecord, Record
 from kiplab.protocol.kraft.replay import ControllerEffect
 from kiplab.protocol.kraft.topic_settings import set_min_insync_replicas
@@ -101,6 +102,20 @@ def sets(topic: str, count: int) -> Do:
 def unregisters(broker: int) -> Do:
     request = messages.UnregisterBrokerRequest(broker=BrokerId(broker))
     return lambda c, features: unregister_broker(c, request, features, None)
+
+
+def reports(broker: int, directory: int) -> Do:
+    """Its replica is in this log directory."""
+
+    def do(c: Controller, features: Features) -> ControllerEffect:
+        request = messages.AssignReplicasToDirsRequest(
+            broker=BrokerId(broker),
+            broker_epoch=BrokerEpoch(epoch_of(c, broker)),
+            items=(messages.AssignedReplica("foo-0", directory),),
+        )
+        return assign_replicas(c, request, features)
+
+    return do
 
 
 def epoch_of(c: Controller, broker: int) -> int:
@@ -206,6 +221,13 @@ STORIES = (
     Story(id="unregistered", releases="4.0-4.3", given=of_three(ALONE), steps=(
         # Kafka looks at its ELRs, and finds nothing to write: it stays in them.
         (unregisters(2), None, ALONE),)),
+    # Who reports a directory that its broker has is left where it is.
+    Story(id="directory", releases="4.3", given=of_three(
+        "1 / 2 / 1 / -", 1, directories=(1, 2, 1)), steps=(
+        (reports(2, 1), writes(directories=[1, 1, 1]), "1 / 2 / 1 / -"),)),
+    Story(id="directory-clears", releases="4.0-4.2", given=of_three(
+        "1 / 2 / 1 / -", 1, directories=(1, 2, 1)), steps=(
+        (reports(2, 1), writes(elr=[], directories=[1, 1, 1]), "1 / - / 1 / -"),)),
     Story(id="cleared-in-an-outage", releases="4.0-4.3", given=of_three(DOWN), steps=(
         (sets("foo", 1), None, "- / - / -1 / -"),
         (stopped(1), None, "- / - / -1 / -"),

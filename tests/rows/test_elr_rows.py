@@ -21,6 +21,7 @@ from tests.figures.small_plays import (
     spans,
 )
 
+DESCRIBE = "kafka-topics.sh --describe, t-0"
 LEFT = ELR_WAITED_FOR + "start 1\nunfence 1\n"
 LAST_LEADER = WITH_ELR + "crash 3\nexpire 3\ncrash 2\nexpire 2\ncrash 1\nexpire 1\n"
 LAST_LEADER += "start 2\nstart 1\nunfence 1\n"
@@ -192,3 +193,24 @@ def test_the_state_has_what_belongs_to_them_where_there_is_any() -> None:
     assert {field: found.get(field) for field in fields} == fields
     without = rows_of_tree(tree_of(run_play(parse(TRIO), parse_features("4.3")).cluster))
     assert not {*fields} & {*without}
+
+
+@pytest.mark.parametrize(
+    ("release", "elr", "lists"),
+    [
+        ("4.3", 1, "  Elr: 2  LastKnownElr: "),
+        ("4.3", 0, "  Elr:   LastKnownElr: "),
+        ("3.8", 0, "  Elr:   LastKnownElr: "),
+        ("3.7", 0, ""),
+    ],
+)
+def test_a_broker_describes_a_topic_by_its_own_metadata(release: str, elr: int, lists: str) -> None:
+    text = WITH_ELR + "crash 3\nexpire 3\nshut-down 2\nexpire 2\n"
+    cluster = run_play(parse(text), parse_features(release, elr=elr)).cluster
+    told = {
+        n.label: c.value
+        for n in tree_of(cluster).children
+        for c in n.children
+        if DESCRIBE in c.label
+    }
+    assert told == {"broker 1": f"Leader: 1  Replicas: 1,2,3  Isr: 1{lists}"}

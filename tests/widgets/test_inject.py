@@ -187,7 +187,7 @@ def test_every_verb_that_is_no_raw_request_has_a_button_or_is_an_operators_upgra
     offered_verbs = {c.line.verb for playback in OPENED.values() for c in _along(playback)}
     actions = {verb for verb, found in VERBS.items() if not found.header}
     typed = {"expect", "send", "upgrade", "race", "end-transaction", *NO_BUTTON}
-    typed |= {"configure-brokers", "delete-topic"}
+    typed |= {"configure-brokers", "delete-topic", "remove-directory"}
     assert actions - offered_verbs == typed
 
 

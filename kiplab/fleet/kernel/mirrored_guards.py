@@ -79,6 +79,7 @@ WITHOUT_EFFECT: dict[str, str] = {
     "966.elr-cleared": "Nobody changes min.insync.replicas.",
     "kafka-19522.live-last-leader": _AS_BUILT,
     "pr-20629.last-known-by-leader": _AS_BUILT,
+    "pr-20716.dirs-keep-elr": "A disk that fails is replaced by one with the same directory.",
 }
 
 

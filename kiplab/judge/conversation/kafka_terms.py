@@ -12,8 +12,8 @@ from ...protocol import messages as api
 from ...protocol.errors import KafkaError
 from ...protocol.ids import BrokerId, Incarnation
 from ...protocol.kraft import records
-from ...protocol.kraft.replay import SETTINGS
-from ...protocol.registrations import LeaderRecoveryState
+from ...protocol.kraft.replay import CLUSTER, SETTINGS
+from ...protocol.registrations import ONE_DIRECTORY, LeaderRecoveryState
 from ..controller.controller_process import CLUSTER_ID
 from ..wire.message_schemas import ReleaseSchemas
 from ..wire.metadata_log import LoggedRecord
@@ -81,6 +81,8 @@ def call_of(request: api.Request, schemas: ReleaseSchemas, topics: TopicNames) -
             return KafkaCall("ElectLeaders", 2, _election(request))
         case api.UnregisterBrokerRequest():
             return KafkaCall("UnregisterBroker", 0, {"BrokerId": request.broker})
+        case api.AssignReplicasToDirsRequest():
+            return KafkaCall("AssignReplicasToDirs", 0, _assignment(request, topics))
     raise UnspokenError(f"{type(request).__name__} is not a request to a controller")
 
 
@@ -101,10 +103,31 @@ def _register(request: api.BrokerRegistrationRequest, schemas: ReleaseSchemas) -
         ],
     }
     if version >= 2:
-        fields["LogDirs"] = [uuid.UUID(int=_DISKS + own)]
+        fields["LogDirs"] = [_log_dir(request.broker, d) for d in request.log_dirs]
     if version >= 3:
         fields["PreviousBrokerEpoch"] = request.previous_epoch
     return KafkaCall("BrokerRegistration", version, fields)
+
+
+def _log_dir(broker: int, directory: int) -> uuid.UUID:
+    """Directories of a broker count from 1 on."""
+    return uuid.UUID(int=_DISKS + (directory - 1 << _BROKER_BITS) + (broker & _ANY_BROKER))
+
+
+def directories_in(log_dirs: Iterable[uuid.UUID]) -> tuple[int, ...]:
+    """The other way round; 0 for Kafka's ids of no directory."""
+    return tuple(max(0, (id.int - _DISKS >> _BROKER_BITS) + 1) for id in log_dirs)
+
+
+def _assignment(request: api.AssignReplicasToDirsRequest, topics: TopicNames) -> Fields:
+    directories: list[Fields] = []
+    for item in request.items:
+        topic, index = split(item.partition)
+        asked = {"TopicId": topics.ids.get(topic, UNKNOWN_TOPIC)}
+        named = {**asked, "Partitions": [{"PartitionIndex": index}]}
+        directories.append({"Id": _log_dir(request.broker, item.directory), "Topics": [named]})
+    who = {"BrokerId": request.broker, "BrokerEpoch": request.broker_epoch}
+    return {**who, "Directories": directories}
 
 
 def _heartbeat(request: api.BrokerHeartbeatRequest) -> Fields:
@@ -195,6 +218,9 @@ def answer_of(request: api.Request, answer: Mapping[str, Any]) -> api.Response:
             return api.AlterPartitionResponse(version=version, error=error, results=results)
         case api.UnregisterBrokerRequest():
             return api.UnregisterBrokerResponse(error=error)
+        case api.AssignReplicasToDirsRequest():
+            noted = tuple(_noted(request, answer))
+            return api.AssignReplicasToDirsResponse(error=error, results=noted)
     raise UnspokenError(f"no controller answers {type(request).__name__}")
 
 
@@ -214,6 +240,16 @@ def _results(
                 isr=partition["Isr"],
                 recovery=partition["LeaderRecoveryState"] if request.version >= 1 else recovered,
             )
+
+
+def _noted(
+    request: api.AssignReplicasToDirsRequest, answer: Mapping[str, Any]
+) -> Iterator[tuple[str, KafkaError]]:
+    """In the order of the questions, each under a directory of its own."""
+    for item, directory in zip(request.items, answer["Directories"], strict=False):
+        for topic in directory["Topics"]:
+            for partition in topic["Partitions"]:
+                yield item.partition, error_of(partition["ErrorCode"])
 
 
 def _elected(
@@ -238,22 +274,9 @@ def record_of(logged: LoggedRecord, topics: TopicNames) -> records.Record | None
     return None if make is None else make(logged.fields, topics)
 
 
-BEYOND = ("Directories",)
-"""Fields of a PartitionChangeRecord that the engine never sets."""
-
-
-def beyond(logged: LoggedRecord) -> str:
-    """What only Kafka has in a record, in words; nothing where that is nothing."""
-    fields = logged.fields
-    values = {name: fields[name] for name in BEYOND if fields.get(name) is not None}
-    if fields.get("Replicas") is not None:
-        # A list of replicas comes with the directory of each.
-        values.pop("Directories", None)
-    return f" and {values}" if values else ""
-
-
 def _partition_change(f: Fields, topics: TopicNames) -> records.Record:
     recovery = f["LeaderRecoveryState"]
+    directories = f.get("Directories")
     return records.PartitionChangeRecord(
         partition=topics.partition(f["TopicId"], f["PartitionId"]),
         isr=f["Isr"],
@@ -264,7 +287,13 @@ def _partition_change(f: Fields, topics: TopicNames) -> records.Record:
         recovery=None if recovery == NO_RECOVERY_CHANGE else LeaderRecoveryState(recovery),
         elr=_as_set(f.get("EligibleLeaderReplicas")),
         last_known=_as_set(f.get("LastKnownElr")),
+        directories=None if directories is None else directories_in(directories),
     )
+
+
+def _several(log_dirs: Iterable[uuid.UUID]) -> tuple[int, ...] | None:
+    directories = tuple(sorted(directories_in(log_dirs)))
+    return None if directories in ((), ONE_DIRECTORY) else directories
 
 
 def _as_set(brokers: Iterable[BrokerId] | None) -> tuple[BrokerId, ...] | None:
@@ -273,14 +302,15 @@ def _as_set(brokers: Iterable[BrokerId] | None) -> tuple[BrokerId, ...] | None:
 
 
 def _config(f: Fields, _topics: TopicNames) -> records.Record | None:
-    """None for what is no setting of a topic that the engine has."""
-    if f["ResourceType"] != TOPIC or f["Name"] not in SETTINGS or f["Value"] is None:
+    """None for what is no setting of a topic or of the cluster that the engine has."""
+    is_known = f["ResourceType"] == TOPIC or f["ResourceName"] == CLUSTER
+    if not is_known or f["Name"] not in SETTINGS or f["Value"] is None:
         return None
     return records.ConfigRecord(f["ResourceName"], f["Name"], f["Value"])
 
 
-TOPIC = 2
-"""Kafka's number of topics among all that has settings."""
+TOPIC, BROKER = 2, 4
+"""Kafka's numbers of topics and of brokers among all that has settings."""
 NO_CHANGE, NO_RECOVERY_CHANGE = -2, -1
 """Kafka's numbers for "as before", of a leader and of a recovery state."""
 
@@ -292,6 +322,7 @@ _RECORDS: dict[str, Callable[[Fields, TopicNames], records.Record | None]] = {
         f["BrokerEpoch"],
         f["Fenced"],
         f.get("InControlledShutdown", False),
+        _several(f.get("LogDirs") or ()),
     ),
     "UnregisterBrokerRecord": lambda f, _: records.UnregisterBrokerRecord(
         f["BrokerId"], f["BrokerEpoch"]

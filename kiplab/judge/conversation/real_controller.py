@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from ...protocol.facts import RecordWritten
 from ...protocol.ids import BrokerEpoch, BrokerId, MetadataOffset
 from ...protocol.kraft.records import PartitionChangeRecord
-from ...protocol.kraft.replay import MIN_INSYNC, UNCLEAN
+from ...protocol.kraft.replay import CLUSTER, MIN_INSYNC, UNCLEAN
 from ...protocol.messages import BrokerHeartbeatRequest, ElectLeadersRequest, Request, Response
-from ...protocol.registrations import LeaderRecoveryState, PartitionRegistration
+from ...protocol.registrations import LeaderRecoveryState, PartitionRegistration, with_directories
 from ...protocol.releases import METADATA_LEVEL, RELEASES, at_least
 from ..controller.controller_process import ELR, ControllerProcess
 from ..java_process import DeadKafkaError
@@ -143,9 +143,10 @@ class RealController:
         return next(errors, "")
 
     def configure(self, topic: str, name: str, value: str) -> str:
-        """Why a topic's setting stays what it is, or nothing."""
+        """Why a setting of a topic, or of the cluster, stays what it is, or nothing."""
         change = {"Name": name, "ConfigOperation": SET, "Value": value}
-        whose = {"ResourceType": kafka_terms.TOPIC, "ResourceName": topic, "Configs": [change]}
+        kind = kafka_terms.BROKER if topic == CLUSTER else kafka_terms.TOPIC
+        whose = {"ResourceType": kind, "ResourceName": topic, "Configs": [change]}
         answer = self._connection.ask(
             "IncrementalAlterConfigs", 1, {"Resources": [whose], "ValidateOnly": False}
         )
@@ -251,7 +252,7 @@ def _must_be_done(what: str, answers: Sequence[Mapping[str, object]]) -> None:
 
 def _partition(record: LoggedRecord, topics: kafka_terms.TopicNames) -> PartitionRegistration:
     fields = record.fields
-    return PartitionRegistration(
+    state = PartitionRegistration(
         name=topics.partition(fields["TopicId"], fields["PartitionId"]),
         replicas=fields["Replicas"],
         isr=fields["Isr"],
@@ -260,6 +261,7 @@ def _partition(record: LoggedRecord, topics: kafka_terms.TopicNames) -> Partitio
         partition_epoch=fields["PartitionEpoch"],
         recovery=LeaderRecoveryState(fields["LeaderRecoveryState"]),
     )
+    return with_directories(state, kafka_terms.directories_in(fields.get("Directories") or ()))
 
 
 # --- what it wrote --------------------------------------------------------------------------------

@@ -77,8 +77,6 @@ class Written(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     name: str
     version: int
     record: Record | None = None
-    beyond: str = ""
-    """What only Kafka has in it."""
 
 
 class Decision(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -16,7 +16,7 @@ from ...plays.header import partition_name
 from ...plays.play import Play
 from ...plays.play_errors import PlayError
 from ...protocol import messages, registrations, releases
-from ...protocol.ids import NO_LEADER, BrokerId, Incarnation, MetadataOffset
+from ...protocol.ids import NO_LEADER, BrokerId, Count, Incarnation, MetadataOffset
 from ...protocol.kraft.controller_state import Controller
 from ...protocol.kraft.replay import replay
 from ...protocol.kraft.sessions import CHECK_MS, SESSION_TIMEOUT_MS, has_contacts
@@ -36,7 +36,10 @@ PARTS = 3
 """How many parts a time has in which some sessions end: between them others send heartbeats."""
 FAR = 50
 """How far beyond the end of the log a broker says it is that has to count as caught up."""
-_SHAPE = ("leader", "isr", "replicas", "recovery", "adding", "removing", "elr", "last_known")
+_SHAPE = (
+    *("leader", "isr", "replicas", "recovery", "adding", "removing", "elr", "last_known"),
+    "directories",
+)
 """What a partition begins with, beside its epochs."""
 
 
@@ -70,7 +73,7 @@ class InitialState:
         self._begin_anew()
         for entry in sorted(self._wanted.registrations, key=lambda entry: entry.epoch):
             self._fill_up_to(entry.epoch)
-            self._register(entry.broker, entry.incarnation)
+            self._register(entry.broker, entry.incarnation, entry.log_dirs)
         self._make_topics()
         self._shut_down()
         self._fence_who_begins_fenced()
@@ -109,8 +112,16 @@ class InitialState:
 
     # --- brokers --------------------------------------------------------------------------------
 
-    def _register(self, broker: BrokerId, incarnation: Incarnation) -> None:
-        self._ask(messages.BrokerRegistrationRequest(broker=broker, incarnation=incarnation))
+    def _register(
+        self,
+        broker: BrokerId,
+        incarnation: Incarnation,
+        log_dirs: tuple[Count, ...] = registrations.ONE_DIRECTORY,
+    ) -> None:
+        request = messages.BrokerRegistrationRequest(
+            broker=broker, incarnation=incarnation, log_dirs=log_dirs
+        )
+        self._ask(request)
 
     def _begin_anew(self) -> None:
         """Up to 3.5 the epoch of the first registration after an election is not its offset."""
@@ -259,6 +270,11 @@ class InitialState:
         if wanted.adding or wanted.removing:
             self.kafka.reassign(wanted.name, _without(wanted.replicas, wanted.removing))
         self.read()
+        # Up to 4.2 this clears the eligible leader replicas.
+        for replica in now:
+            directory = registrations.directory_of(wanted, replica)
+            if registrations.directory_of(self._partition(wanted.name), replica) != directory:
+                self._assign(wanted.name, replica, directory)
         there = self._partition(wanted.name)
         if there.isr != wanted.isr and there.leader in wanted.isr:
             if wanted.elr:
@@ -268,6 +284,14 @@ class InitialState:
         if wanted.last_known == (there.leader,):
             self._alter(wanted.name, (there.leader, *_without(wanted.elr, (there.leader,))))
             self._alter(wanted.name, (there.leader,))
+
+    def _assign(self, name: str, broker: BrokerId, directory: Count) -> None:
+        request = messages.AssignReplicasToDirsRequest(
+            broker=broker,
+            broker_epoch=self._registered(broker).epoch,
+            items=(messages.AssignedReplica(name, directory),),
+        )
+        self._ask(request)
 
     def _alter(self, name: str, isr: Sequence[BrokerId]) -> None:
         """The partition's leader proposes another ISR."""

@@ -232,17 +232,17 @@ def _records(facts: Iterable[Fact]) -> list[Fact]:
 def _written_fact(written: deciding.Written) -> RecordWritten:
     """A record of Kafka's as the engine tells of its own."""
     name, record = written.name, written.record
-    text = (record_text(record) if record is not None else name) + written.beyond
+    text = record_text(record) if record is not None else name
     return RecordWritten(offset=written.offset, record=name, text=text, version=written.version)
 
 
 def _refusals(request: messages.Request, response: messages.Response | None) -> Iterator[Refused]:
     """Kafka says which error, and never which check."""
-    errors: list[tuple[str | None, KafkaError]] = []
-    if isinstance(response, messages.ElectLeadersResponse):
+    error = getattr(response, "error", KafkaError.NONE)
+    errors: list[tuple[str | None, KafkaError]] = [(None, error)]
+    by_partition = messages.ElectLeadersResponse | messages.AssignReplicasToDirsResponse
+    if isinstance(response, by_partition):
         errors += response.results
-    else:
-        errors.append((None, getattr(response, "error", KafkaError.NONE)))
     if isinstance(response, messages.AlterPartitionResponse):
         errors += [(result.partition, result.error) for result in response.results]
     kind = messages.KINDS[type(request)]

@@ -22,7 +22,7 @@ from ...protocol.messages import BrokerHeartbeatRequest, BrokerRegistrationReque
 from ...protocol.replica.broker_parts import process_of
 from ...protocol.replica.broker_state import Broker
 from ...protocol.replica.remote_replicas import LAG_TIME_MAX_MS
-from ..conversation.kafka_terms import beyond, record_of
+from ..conversation.kafka_terms import record_of
 from ..conversation.real_controller import RealController
 from ..partition import partition_process as turns
 from ..partition.observed_broker import ObservedBroker, without_times
@@ -147,7 +147,6 @@ class LiveKafka:
             name=logged.name,
             version=logged.version,
             record=None if record is None else self.renaming.to_play(record),
-            beyond=beyond(logged),
         )
 
     def _begin_at(self, logged: LoggedRecord, play: int) -> None:

@@ -36,7 +36,7 @@ from ..registrations import (
     registration,
     topic_of,
 )
-from .controller_state import Controller, effective_min_isr, is_active, stale_sender
+from .controller_state import Controller, effective_min_isr, may_lead, stale_sender
 from .fencing import resign
 from .partition_change import Code, Targets, build, ordinary
 from .records import PartitionChangeRecord
@@ -177,7 +177,7 @@ def _accept(
         recovery=LeaderRecoveryState(case.recovery),
         min_isr=effective_min_isr(case.controller, case.held),
     )
-    acceptable = partial(is_active, case.controller, code.active)
+    acceptable = partial(may_lead, case.controller, code.active, case.held)
     record = build(case.held, targets, acceptable, code, ordinary(case.held, code))
     after = case.held if record is None else merge(case.held, record)
     if record is not None and record.leader not in (None, case.request.broker):

@@ -5,12 +5,15 @@ asks for a broker epoch until it gets one. It plays no replica before it has rep
 up to its own registration. From then on each image is compared with the one before, and each
 partition whose partition epoch changed makes it leader or follower (`leader.play`). An image that
 is not newer than the known one is dropped.
+A replica that is in another log directory than the metadata has is reported to the controller.
 Heartbeats report its progress and its wishes. An answer with an error changes nothing: the next
 heartbeat tries again, and the process neither registers anew nor fences itself.
-The output is registrations and heartbeats for the controller, and facts about the state of the
-process. A stop or a crash is the same under every control plane, and is in `replica/disk.py`. Where
-nothing changes, the broker stays the same object.
+The output is registrations, assignments and heartbeats for the controller, and facts about the
+state of the process. A stop or a crash is the same under every control plane, and is in
+`replica/disk.py`. Where nothing changes, the broker stays the same object.
 """
+
+from collections.abc import Iterable
 
 from msgspec.structs import replace
 
@@ -19,7 +22,7 @@ from ..errors import KafkaError
 from ..facts import Fact, LifecycleChanged, Registered, ReplicaDeleted
 from ..features import Features
 from ..ids import CONTROLLER, NO_BROKER_EPOCH, UNKNOWN_METADATA_OFFSET, Incarnation
-from ..registrations import PartitionRegistration, registration
+from ..registrations import PartitionRegistration, directory_of, registration
 from ..replica import broker_parts, broker_state, disk
 from ..replica.leader import play
 
@@ -54,6 +57,7 @@ def register(broker: broker_state.Broker) -> broker_parts.BrokerEffect:
         broker=broker.id,
         incarnation=broker.incarnation,
         previous_epoch=broker_parts.process_of(broker).previous_epoch,
+        log_dirs=broker.durable.directories,
     )
     return broker, (messages.Send(CONTROLLER, request),), ()
 
@@ -77,8 +81,8 @@ def registered(
     if broker_parts.process_of(broker).published:
         # The answer to a registration sent twice: the process is further already.
         return broker, (), (fact,)
-    broker, facts = _publish_first(broker, features, now_ms)
-    return broker, (), (fact, *facts)
+    broker, sends, facts = _publish_first(broker, features, now_ms)
+    return broker, sends, (fact, *facts)
 
 
 def metadata_arrived(
@@ -97,14 +101,14 @@ def metadata_arrived(
         return broker, (), ()
     broker = replace(broker, process=replace(process, image=update))
     if not process.published:
-        broker, facts = _publish_first(broker, features, now_ms)
-        return broker, (), facts
+        return _publish_first(broker, features, now_ms)
     replicated = () if known_image is None else known_image.partitions
     epochs = {p.name: p.partition_epoch for p in replicated}
     changed = [p for p in update.partitions if epochs.get(p.name) != p.partition_epoch]
     broker, deleted = _without_deleted(broker, update)
     broker, facts = _apply(broker, changed, features, now_ms)
-    return _configured(broker, update), (), (*deleted, *facts)
+    sends = _assignments(broker, changed, features)
+    return _configured(broker, update), sends, (*deleted, *facts)
 
 
 def _without_deleted(
@@ -144,7 +148,7 @@ def _configured(
 
 def _publish_first(
     broker: broker_state.Broker, features: Features, now_ms: int | None
-) -> tuple[broker_state.Broker, tuple[Fact, ...]]:
+) -> broker_parts.BrokerEffect:
     """A process plays no replica before it has replicated the metadata up to its registration.
 
     Otherwise a leader that lost its log could lead on under its old epoch.
@@ -152,15 +156,38 @@ def _publish_first(
     process = broker_parts.process_of(broker)
     image = process.image
     if image is None or process.epoch == NO_BROKER_EPOCH:
-        return broker, ()
+        return broker, (), ()
     mine = registration(image.registrations, broker.id)
     if mine is None or mine.epoch != process.epoch:
-        return broker, ()
+        return broker, (), ()
     recovery = broker_state.Lifecycle.RECOVERY
     broker = replace(broker, process=replace(process, published=True, lifecycle=recovery))
     broker, deleted = _without_deleted(broker, image)
     broker, facts = _apply(broker, image.partitions, features, now_ms)
-    return broker, (LifecycleChanged(broker.id, recovery), *deleted, *facts)
+    sends = _assignments(broker, image.partitions, features)
+    return broker, sends, (LifecycleChanged(broker.id, recovery), *deleted, *facts)
+
+
+def _assignments(
+    broker: broker_state.Broker, changed: Iterable[PartitionRegistration], features: Features
+) -> tuple[messages.Send, ...]:
+    """Tell the controller of replicas that are in another log directory than the metadata has.
+
+    Source: ReplicaManager.maybeUpdateTopicAssignment and AssignmentsManager (4.3.1).
+    """
+    in_metadata = {s.name: directory_of(s, broker.id) for s in changed if broker.id in s.replicas}
+    moved = tuple(
+        messages.AssignedReplica(kept.partition, kept.directory)
+        for kept in broker.durable.replicas
+        if in_metadata.get(kept.partition, kept.directory) != kept.directory
+    )
+    if not moved or not features.assigns_directories():
+        return ()
+    epoch = broker_parts.process_of(broker).epoch
+    request = messages.AssignReplicasToDirsRequest(
+        broker=broker.id, broker_epoch=epoch, items=moved
+    )
+    return (messages.Send(CONTROLLER, request),)
 
 
 def _apply(

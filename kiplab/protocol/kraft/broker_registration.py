@@ -26,7 +26,7 @@ from ..errors import KafkaError
 from ..facts import Compared, Fact, Refused
 from ..features import Features
 from ..ids import CLIENT, CONTROLLER, UNKNOWN_METADATA_OFFSET, BrokerEpoch, MetadataOffset
-from ..registrations import Registration, registration
+from ..registrations import ONE_DIRECTORY, Registration, registration
 from ..releases import CodeVersion
 from .brokers_to_elrs import names_deleted_topic, partitions_with_elr_member
 from .controller_state import Controller, HeartbeatState, heartbeat, last_known_offset
@@ -214,12 +214,14 @@ def _registration_record(
         if code >= (3, 9):
             # KAFKA-16952: the same process keeps its epoch.
             epoch = existing.epoch
+    has_others = features.assigns_directories() and request.log_dirs != ONE_DIRECTORY
     return RegisterBrokerRecord(
         broker=request.broker,
         incarnation=request.incarnation,
         epoch=epoch,
         fenced=fenced,
         in_controlled_shutdown=leaving,
+        log_dirs=request.log_dirs if has_others else None,
     )
 
 

@@ -11,8 +11,21 @@ import msgspec
 from .. import ids
 from ..errors import KafkaError
 from ..facts import Refused, compare
-from ..messages import KINDS, AlterPartitionRequest, BrokerHeartbeatRequest
-from ..registrations import PartitionRegistration, Registration, partition, registration, topic_of
+from ..messages import (
+    KINDS,
+    AlterPartitionRequest,
+    AssignReplicasToDirsRequest,
+    BrokerHeartbeatRequest,
+)
+from ..registrations import (
+    UNASSIGNED,
+    PartitionRegistration,
+    Registration,
+    directory_of,
+    partition,
+    registration,
+    topic_of,
+)
 
 
 class HeartbeatState(msgspec.Struct, frozen=True, cache_hash=True):
@@ -146,6 +159,33 @@ def is_active(controller: Controller, active: frozenset[str], broker: ids.Broker
     return not (registered.in_controlled_shutdown and "841.active-leader" in active)
 
 
+def may_lead(
+    controller: Controller,
+    active: frozenset[str],
+    state: PartitionRegistration,
+    broker: ids.BrokerId,
+) -> bool:
+    """Whether a broker may lead this partition: it is active, and has the log directory.
+
+    Source: ReplicationControlManager.LeaderAcceptor (3.7.0, 4.3.1).
+    """
+    return is_active(controller, active, broker) and has_directory(controller, state, broker)
+
+
+def has_directory(
+    controller: Controller, state: PartitionRegistration, broker: ids.BrokerId
+) -> bool:
+    """Whether a broker has registered the log directory in which the metadata has its replica.
+
+    Source: ClusterControlManager.hasOnlineDir (3.7.0, 4.3.1).
+    """
+    registered = registration(controller.registrations, broker)
+    if registered is None:
+        return False
+    # KIP-858, Controller: a replica in a log directory that is offline may not lead.
+    return directory_of(state, broker) in (UNASSIGNED, *registered.log_dirs)
+
+
 def effective_min_isr(controller: Controller, state: PartitionRegistration) -> ids.Count:
     """The min.insync.replicas by which the controller judges a partition: at most the number of
     replicas of its topic's partition 0.
@@ -158,8 +198,8 @@ def effective_min_isr(controller: Controller, state: PartitionRegistration) -> i
 
 def stale_sender(
     controller: Controller,
-    request: BrokerHeartbeatRequest | AlterPartitionRequest,
-    guard: str,
+    request: BrokerHeartbeatRequest | AlterPartitionRequest | AssignReplicasToDirsRequest,
+    guard: str | None,
     *,
     checked: bool,
 ) -> Refused | None:

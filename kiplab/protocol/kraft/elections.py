@@ -7,7 +7,7 @@ does); no eligible replica. Otherwise the builder of `partition_change.py` has f
 output is the records of all elections, the new metadata for every broker, one answer to the client
 (without the partitions that needed nothing, if all were asked for), and a Refused fact for each
 error in it. Without an election the controller stays the same object. No guard is asked for here by
-name: `controller_state.is_active` decides which replica may lead.
+name: `controller_state.may_lead` decides which replica may lead.
 
 The controller schedules two kinds of elections by itself. A partition without a leader may become
 one that a replica outside the ISR may lead: a configuration changes, or the next controller's
@@ -30,7 +30,7 @@ from ..features import Features
 from ..ids import CLIENT, CONTROLLER, NO_LEADER, Milliseconds
 from ..messages import ElectLeadersRequest, ElectLeadersResponse, Send
 from ..registrations import PartitionRegistration, partition
-from .controller_state import Controller, ControllerTimers, effective_min_isr, is_active
+from .controller_state import Controller, ControllerTimers, effective_min_isr, may_lead
 from .partition_change import Code, Election, Targets, build, ordinary
 from .records import PartitionChangeRecord
 from .replay import ControllerEffect, commit
@@ -79,7 +79,7 @@ def elect_leader(
     if not (_is_leaderless(state) if unclean else _is_imbalanced(state)):
         return KafkaError.ELECTION_NOT_NEEDED, None
     code = Code.of(features)
-    acceptable = partial(is_active, controller, code.active)
+    acceptable = partial(may_lead, controller, code.active, state)
     election = Election.UNCLEAN if unclean else Election.PREFERRED
     targets = Targets(min_isr=effective_min_isr(controller, state))
     record = build(state, targets, acceptable, code, election)

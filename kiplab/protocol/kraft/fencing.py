@@ -12,6 +12,7 @@ trace in the partition; KIP-903 closes that hole.
 """
 
 from collections.abc import Iterable
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -26,6 +27,7 @@ from .controller_state import (
     ControllerTimers,
     HeartbeatState,
     effective_min_isr,
+    has_directory,
     heartbeat,
     is_active,
     last_known_offset,
@@ -86,8 +88,15 @@ def removal_records(
     Source: ReplicationControlManager.generateLeaderAndIsrUpdates (3.5.0); KIP-903,
     A notable exception to the proposal.
     """
-    with_it = [p for p in controller.partitions if broker in p.isr]
-    return changes(controller, with_it, features, removed=broker)
+    return changes(controller, _with_member(controller, broker), features, removed=broker)
+
+
+def _with_member(controller: Controller, broker: BrokerId) -> list[PartitionRegistration]:
+    """Who has it in the ISR; of a broker -1 those without a leader, which are listed under that id.
+
+    Source: BrokersToIsrs.update and partitionsWithBrokerInIsr (3.5.0, 4.3.1).
+    """
+    return [p for p in controller.partitions if broker in (*p.isr, p.leader)]
 
 
 def unclean_removal_records(
@@ -97,7 +106,7 @@ def unclean_removal_records(
 
     Source: ReplicationControlManager.handleBrokerShutdown (4.0.2, 4.3.1).
     """
-    in_isr = [p for p in controller.partitions if broker in p.isr]
+    in_isr = _with_member(controller, broker)
     in_elr = partitions_with_elr_member(controller, broker)
     return changes(controller, [*in_isr, *in_elr], features, unclean_shutdown=broker)
 
@@ -117,9 +126,9 @@ def changes(
     """
     code, gone = Code.of(features), (removed, unclean_shutdown)
 
-    def acceptable(broker: BrokerId) -> bool:
-        may_lead = broker == added or is_active(controller, code.active, broker)
-        return broker not in gone and may_lead
+    def acceptable(state: PartitionRegistration, broker: BrokerId) -> bool:
+        alive = broker == added or is_active(controller, code.active, broker)
+        return broker not in gone and alive and has_directory(controller, state, broker)
 
     records: list[PartitionChangeRecord] = []
     for p in partitions:
@@ -128,7 +137,7 @@ def changes(
             min_isr=effective_min_isr(controller, p),
             unclean_shutdown=unclean_shutdown,
         )
-        record = build(p, targets, acceptable, code, ordinary(p, code))
+        record = build(p, targets, partial(acceptable, p), code, ordinary(p, code))
         records += [record] if record is not None else []
     return records
 

@@ -20,7 +20,12 @@ from msgspec.structs import replace
 
 from ..features import Features
 from ..ids import CONTROLLER, NO_LEADER, BrokerId, Count
-from ..registrations import LeaderRecoveryState, PartitionRegistration
+from ..registrations import (
+    ONE_DIRECTORY,
+    LeaderRecoveryState,
+    PartitionRegistration,
+    directory_of,
+)
 from ..releases import CodeVersion, at_least
 from .records import PartitionChangeRecord
 
@@ -41,6 +46,7 @@ class Targets(msgspec.Struct, frozen=True):
 
     `min_isr` is the effective min.insync.replicas, and `unclean_shutdown` the broker whose process
     was found not to have stopped in order. Both matter with eligible leader replicas only.
+    `directories` are those of new replicas, or of one that is in another than before.
     """
 
     isr: tuple[BrokerId, ...] | None = None
@@ -50,6 +56,7 @@ class Targets(msgspec.Struct, frozen=True):
     recovery: LeaderRecoveryState | None = None
     min_isr: Count = 1
     unclean_shutdown: BrokerId | None = None
+    directories: tuple[tuple[BrokerId, Count], ...] = ()
 
 
 class Code(msgspec.Struct, frozen=True):
@@ -134,6 +141,7 @@ def build(
         adding=_differs(goal.adding, partition.adding),
         recovery=_recovery(partition, goal, new_leader, unclean, code),
         elr=_differs(kept, partition.elr),
+        directories=_assigned(partition, goal.replicas or partition.replicas, targets),
     )
     record = replace(record, last_known=_last_known(partition, record, code))
     return None if _is_nothing(record, code) else record
@@ -141,6 +149,22 @@ def build(
 
 _WANTED = ("isr", "replicas", "adding", "removing", "recovery")
 """Fields of Targets that a partition has, too."""
+
+
+def _assigned(
+    partition: PartitionRegistration, replicas: tuple[BrokerId, ...], targets: Targets
+) -> tuple[Count, ...] | None:
+    """The log directory of each replica, where one is another; of new replicas not the first ones.
+
+    Source: PartitionChangeBuilder.setDirectory and setAssignmentChanges (3.7.0, 4.3.1).
+    """
+    given = dict(targets.directories)
+    directories = tuple(given.get(r, directory_of(partition, r)) for r in replicas)
+    # A directory is one broker's, so that the same number may be another directory.
+    now = [d and (r, d) for r, d in zip(replicas, directories, strict=True)]
+    before = [d and (r, d) for r in partition.replicas for d in [directory_of(partition, r)]]
+    all_first = not partition.directories and {*directories} <= {*ONE_DIRECTORY}
+    return None if now == before or all_first else directories
 
 
 def _eligible(
@@ -342,11 +366,11 @@ def _forgotten(new_leader: BrokerId | None, code: Code) -> LeaderRecoveryState |
 
 
 def _is_nothing(record: PartitionChangeRecord, code: Code) -> bool:
-    fields = [record.isr, record.leader, record.replicas, record.removing, record.adding]
-    fields += [record.elr, record.last_known]
+    fields: list[object] = [record.isr, record.leader, record.elr, record.last_known]
+    fields += [record.replicas, record.removing, record.adding, record.directories]
     if code.version >= (3, 3):
         # Up to 3.2 a record that only changes the recovery state counted as nothing.
-        fields.append(None if record.recovery is None else (BrokerId(record.recovery),))
+        fields.append(record.recovery)
     return all(field is None for field in fields)
 
 

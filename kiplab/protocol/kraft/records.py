@@ -9,7 +9,7 @@ schema version of each record.
 import msgspec
 
 from ..ids import BrokerEpoch, BrokerId, Count, Incarnation, PartitionName
-from ..registrations import LeaderRecoveryState
+from ..registrations import ONE_DIRECTORY, LeaderRecoveryState
 from ..releases import MetadataVersion, at_least
 
 
@@ -33,6 +33,8 @@ class RegisterBrokerRecord(MetadataRecord, frozen=True, tag=True):
     epoch: BrokerEpoch
     fenced: bool = True
     in_controlled_shutdown: bool = False
+    log_dirs: tuple[Count, ...] | None = None
+    """LogDirs, from metadata version 3.7-IV2 on; None is the first one alone."""
 
     def version(self, at: MetadataVersion) -> int:
         return at.register_broker_record
@@ -81,6 +83,8 @@ class PartitionChangeRecord(MetadataRecord, frozen=True, tag=True, kw_only=True)
     """EligibleLeaderReplicas"""
     last_known: tuple[BrokerId, ...] | None = None
     """LastKnownElr"""
+    directories: tuple[Count, ...] | None = None
+    """Of each replica; None also where the first ones are all that ever was."""
 
     def version(self, at: MetadataVersion) -> int:
         return at.partition_change_record
@@ -132,6 +136,9 @@ def record_text(record: Record) -> str:
     Source: none; it stands for what kafka-dump-log prints of a metadata log.
     """
     fields = msgspec.structs.asdict(record)
+    if fields.get("replicas") is not None and {*(fields["directories"] or ())} <= {*ONE_DIRECTORY}:
+        # Nothing special of new replicas.
+        fields["directories"] = None
     words = (f"{k}={_value(v)}" for k, v in fields.items() if v is not None)
     return f"{type(record).__name__} {' '.join(words)}"
 

@@ -31,12 +31,14 @@ from ..facts import (
 from ..features import Features
 from ..messages import MetadataUpdate, Send
 from ..registrations import (
+    ONE_DIRECTORY,
     LeaderRecoveryState,
     PartitionRegistration,
     Registration,
     partition,
     registration,
     topic_of,
+    with_directories,
 )
 from ..releases import METADATA_VERSIONS
 from . import brokers_to_elrs
@@ -133,6 +135,8 @@ def merge(state: PartitionRegistration, record: PartitionChangeRecord) -> Partit
     Source: PartitionRegistration.merge (3.2.0, 3.5.0, 3.9.0-rc3).
     """
     changes = {k: v for k, v in asdict(record).items() if v is not None and k != "partition"}
+    if record.directories is not None:
+        state = with_directories(state, changes.pop("directories"))
     return replace(
         state,
         **changes,
@@ -207,6 +211,7 @@ def _registered(controller: Controller, record: RegisterBrokerRecord) -> Control
         fenced=record.fenced,
         in_controlled_shutdown=record.in_controlled_shutdown,
         record_offset=controller.next_offset,
+        log_dirs=record.log_dirs or ONE_DIRECTORY,
     )
     return _with(controller, registration)
 

@@ -14,18 +14,30 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ..ids import BrokerId
-from . import broker_messages, heartbeat_messages, replication_messages, zookeeper_messages
+from . import (
+    broker_messages,
+    directory_messages,
+    heartbeat_messages,
+    replication_messages,
+    zookeeper_messages,
+)
 
 # Whoever adds a message writes it into one of these files: there is no list of names here.
 from .api_message import *  # noqa: F403
 from .api_message import ApiMessage, ApiRequest, ApiResponse
 from .broker_messages import *  # noqa: F403
+from .directory_messages import *  # noqa: F403
 from .heartbeat_messages import *  # noqa: F403
 from .replication_messages import *  # noqa: F403
 from .zookeeper_messages import *  # noqa: F403
 
-FILES = (replication_messages, broker_messages, zookeeper_messages, heartbeat_messages)
-"""The modules of messages, in the order in which all of them are listed."""
+FILES = (
+    *(replication_messages, broker_messages, zookeeper_messages, heartbeat_messages),
+    directory_messages,
+)
+"""The modules of messages, in the order in which all of them are listed. What is new comes last:
+recordings have the place of a request in this order.
+"""
 
 
 def _written_in(file: ModuleType) -> Iterator[type[ApiMessage]]:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from .. import ids
 from ..errors import KafkaError
-from ..registrations import PartitionRegistration, Registration
+from ..registrations import ONE_DIRECTORY, PartitionRegistration, Registration
 from .api_message import Against, Api, ApiMessage, ApiRequest, ApiResponse
 
 BROKER_REGISTRATION = Api(
@@ -30,7 +30,7 @@ class BrokerRegistrationRequest(ApiRequest, frozen=True, tag="broker-registratio
     """API 62. `incarnation` stands for the random uuid of a process: its ordinal.
 
     `previous_epoch` is PreviousBrokerEpoch, from version 3 on: -1 unless the last process stopped
-    in order.
+    in order. `log_dirs` are the log directories that are online, from version 2 on.
     """
 
     api: ClassVar[Api] = BROKER_REGISTRATION
@@ -39,6 +39,7 @@ class BrokerRegistrationRequest(ApiRequest, frozen=True, tag="broker-registratio
     broker: ids.Sender
     incarnation: ids.Incarnation
     previous_epoch: ids.BrokerEpoch = ids.NO_BROKER_EPOCH
+    log_dirs: tuple[ids.Count, ...] = ONE_DIRECTORY
 
     def in_words(self) -> str:
         words = f"BrokerRegistration of broker {self.broker}, incarnation {self.incarnation}"

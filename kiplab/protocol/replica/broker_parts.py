@@ -144,9 +144,10 @@ def with_log(broker: Broker, partition: str, log: Log) -> Broker:
     """`broker` with another log on its disk. Source: none; it stands for a write to UnifiedLog."""
     if log_of(broker, partition) is log:
         return broker
-    others = [r for r in broker.durable.replicas if r.partition != partition]
-    mine = DurableReplica(partition, log, checkpoint_of(broker, partition))
-    replicas = tuple(sorted([*others, mine], key=lambda r: r.partition))
+    replicas = broker.durable.replicas
+    others = [r for r in replicas if r.partition != partition]
+    mine = next((r for r in replicas if r.partition == partition), DurableReplica(partition))
+    replicas = tuple(sorted([*others, replace(mine, log=log)], key=lambda r: r.partition))
     return replace(broker, durable=replace(broker.durable, replicas=replicas))
 
 

@@ -20,7 +20,7 @@ import msgspec
 from .. import ids
 from ..log import EMPTY, Log
 from ..messages import AlterPartitionItem, MembershipState, MetadataUpdate
-from ..registrations import LeaderRecoveryState
+from ..registrations import ONE_DIRECTORY, LeaderRecoveryState
 
 UNKNOWN_OFFSET = ids.Offset(-1)
 
@@ -42,17 +42,21 @@ class DurableReplica(msgspec.Struct, frozen=True, cache_hash=True):
     partition: ids.PartitionName
     log: Log = EMPTY
     checkpoint: ids.Offset = ids.Offset(0)
+    directory: ids.Count = ONE_DIRECTORY[0]
+    """The log directory that it is in."""
 
 
 class Durable(msgspec.Struct, frozen=True, cache_hash=True):
     """The state that a broker reads when it starts again: replicas sorted by partition.
 
     `clean_epoch` is in the file .kafka_cleanshutdown: the broker epoch of a process that stopped in
-    order. It is -1 while one runs, after a crash, and where no cluster asks for it.
+    order. It is -1 while one runs, after a crash, and where no cluster asks for it. Kafka has such
+    a file in each log directory; the `directories` that are configured have the same one.
     """
 
     replicas: tuple[DurableReplica, ...] = ()
     clean_epoch: ids.BrokerEpoch = ids.NO_BROKER_EPOCH
+    directories: tuple[ids.Count, ...] = ONE_DIRECTORY
 
 
 NEVER_MS = -1_000_000_000

@@ -1,12 +1,12 @@
 """The disk of a process: what a stop or a crash leaves, and what the next process reads.
 
-The input is a start, a round of the process or of the operating system, a stop, or a crash with its
-loss. Flushing and the checkpoint of high watermarks write independently, so a power loss may leave
-either without the other. A clean stop does both, notes the broker epoch and ends the process. A
-crash loses nothing, the unflushed tail (and the checkpoint above it), or the disk. A start reads
-what is left, without an epoch that was noted and had no record yet. Nothing is judged here and
-nothing is sent. The output is the broker, the same object where the disk did not change, and facts:
-stopped, crashed, records destroyed.
+The input is a start, a round of the process or of the operating system, a stop, a crash with its
+loss, or a log directory that is removed. Flushing and the checkpoint of high watermarks write
+independently, so a power loss may leave either without the other. A clean stop does both, notes the
+broker epoch and ends the process. A crash loses nothing, the unflushed tail (and the checkpoint
+above it), or the disk. A start reads what is left, without an epoch that was noted and had no
+record yet. Nothing is judged here and nothing is sent. The output is the broker, the same object
+where the disk did not change, and facts: stopped, crashed, records destroyed.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from .. import log
 from ..facts import Destroyed, Fact, LifecycleChanged
-from ..ids import Offset
+from ..ids import Count, Offset
 from ..zookeeper_facts import CheckpointLost
 from . import broker_parts
 from .broker_state import Broker, Durable, DurableReplica, Loss
@@ -104,15 +104,38 @@ def crash(broker: Broker, loss: Loss) -> broker_parts.BrokerEffect:
         first, last = left.log.end, Offset(replica.log.end - 1)
         if first <= last:
             facts.append(Destroyed(broker.id, replica.partition, first=first, last=last))
-    durable = Durable(tuple(kept))
+    durable = Durable(tuple(kept), directories=broker.durable.directories)
     return replace(broker, durable=durable, process=None), (), tuple(facts)
+
+
+def remove_directory(broker: Broker, directory: Count) -> broker_parts.BrokerEffect:
+    """A log directory is taken out of the configuration of a broker that is down. The file with the
+    broker epoch is in the others, too: the next process has stopped in order all the same.
+
+    Source: LogManager.readBrokerEpochFromCleanShutdownFiles, which asks for the directories that
+    are configured; LogManager.nextLogDirs, the one with the fewest logs (4.3.1).
+    """
+    left = tuple(d for d in broker.durable.directories if d != directory)
+    kept = [r for r in broker.durable.replicas if r.directory != directory]
+    facts: list[Fact] = []
+    for replica in broker.durable.replicas:
+        if replica.directory != directory:
+            continue
+        fewest = min(left, key=[r.directory for r in kept].count)
+        kept.append(DurableReplica(replica.partition, directory=fewest))
+        if replica.log.end:
+            last = Offset(replica.log.end - 1)
+            facts.append(Destroyed(broker.id, replica.partition, first=Offset(0), last=last))
+    replicas = tuple(sorted(kept, key=lambda r: r.partition))
+    durable = replace(broker.durable, replicas=replicas, directories=left)
+    return replace(broker, durable=durable), (), tuple(facts)
 
 
 def _after_loss(replica: DurableReplica, loss: Loss) -> DurableReplica:
     if loss is Loss.NOTHING:
         return replica
     if loss is Loss.DISK:
-        return DurableReplica(replica.partition)
+        return DurableReplica(replica.partition, directory=replica.directory)
     left = log.truncate(replica.log, replica.log.flushed)
     return replace(replica, log=left, checkpoint=Offset(min(replica.checkpoint, left.end)))
 

@@ -5,7 +5,7 @@ from html import escape
 
 from ...rows.columns import Rows
 from ...rows.sentences import story_html, table_html
-from ...rows.state_tree import Change, StateNode, changed, tree_of
+from ...rows.state_tree import DESCRIPTION, Change, StateNode, changed, tree_of
 from ..elements.kinds import Finder, Folding
 from ..elements.labelled import column, words
 from ..history_tree.playback import Playback
@@ -45,7 +45,9 @@ def _listed(at: int, changes: tuple[Change, ...]) -> str:
     if not changes:
         return _line(f"Step {at} changed nothing that a node holds.")
     # That a broker learns of what the controller wrote comes last: it is the same once more.
-    ranked = sorted(changes, key=lambda change: "image" in change.path)
+    ranked = sorted(
+        changes, key=lambda change: DESCRIPTION in change.path[-1] or "image" in change.path
+    )
     rows = "".join(_change(" / ".join(c.labels), c) for c in ranked[:LISTED_MAX])
     left = len(changes) - LISTED_MAX
     more = f"<li>and {left} more, marked ◆ below</li>" if left > 0 else ""

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from kiplab.engine.truth import Truth
 from kiplab.protocol import messages, registrations
 from kiplab.protocol.features import Features
-from kiplab.protocol.ids import NO_BROKER_EPOCH, BrokerId, Incarnation, MetadataOffset
+from kiplab.protocol.ids import CONTROLLER, NO_BROKER_EPOCH, BrokerId, Incarnation, MetadataOffset
+from kiplab.protocol.kraft.replay import CLUSTER, UNCLEAN
 from kiplab.protocol.kraft.sessions import CHECK_MS, NEXT_CHECK_MS
 
 from ..skeleton.sides import Done, Run, Side
@@ -21,6 +22,8 @@ PAUSES_MS = (1_500, 3_000, 4_500, 8_900, 9_500)
 PAUSE_SHARE, REASSIGN_SHARE, RESTART_SHARE, RAISE_SHARE = 0.08, 0.06, 0.004, 0.01
 CONFIGURE_SHARE, SWITCH_SHARE, OUTAGE_SHARE = 0.03, 0.01, 0.03
 """With eligible leader replicas only."""
+INHERITS_ONE_IN = 3
+"""A topic of so many has the cluster's min.insync.replicas, which changes, too."""
 DELETE_SHARE, OUTAGE_MS = 0.01, 9_500
 NOTICED_SHARE = 0.6
 """How often a conversation waits until Kafka has noticed whoever was silent for too long."""
@@ -123,10 +126,15 @@ class Generated:
             self._create(name, replicas, unclean=name == "b" and dice.random() < 0.5)
 
     def _create(self, name: str, replicas: Sequence[Sequence[BrokerId]], *, unclean: bool) -> None:
-        topic = f"{topics_of(self.seed)}{name}"
-        min_insync = self.questions.dice.choice(MIN_ISR) if self._elr else None
-        created = turns.Created(topic, tuple(map(tuple, replicas)), unclean, min_insync)
-        self.conversation.do(created)
+        topic, dice = f"{topics_of(self.seed)}{name}", self.questions.dice
+        assigned = tuple(map(tuple, replicas))
+        if not self._elr or not dice.once_in(INHERITS_ONE_IN):
+            min_insync = dice.choice(MIN_ISR) if self._elr else None
+            self.conversation.do(turns.Created(topic, assigned, unclean, min_insync))
+            return
+        # Only so has it an entry for the other setting: what is there already is not written again.
+        if self.conversation.do(turns.Created(topic, assigned, unclean=True)) and not unclean:
+            self.conversation.do(turns.Configured(topic, UNCLEAN, "false"))
 
     def _healthy(self, broker: BrokerId) -> messages.BrokerHeartbeatRequest:
         held = self.engine.held
@@ -160,8 +168,20 @@ class Generated:
             self.conversation.do(self.questions.reassignment(self.engine.held))
 
     def _restart(self) -> None:
-        if self._is_settled():
+        if self._is_settled() and not self._ends_at_its_log():
             self._take_over(restarted=True)
+
+    def _ends_at_its_log(self) -> bool:
+        """Whether a new controller would end by its own log. Up to 4.1 a topic that is created and
+        deleted is still looked for when a record clears the ELRs of all topics, and is not there.
+
+        Source: TopicsDelta.replay (4.0.2, 4.1.2), mended in 4.2 (KAFKA-19497).
+        """
+        turns_done = [done.turn for done in self.conversation.done]
+        deleted = [n for n, turn in enumerate(turns_done) if isinstance(turn, turns.Deleted)]
+        later = turns_done[deleted[0] :] if deleted else []
+        clears = any(isinstance(t, turns.Configured) and t.topic == CLUSTER for t in later)
+        return clears and self.engine.features.code_of(CONTROLLER) < (4, 2)
 
     def _take_over(self, *, restarted: bool) -> None:
         self.conversation.do(turns.TookOver(restarted))

@@ -18,7 +18,7 @@ from kiplab.plays.stage import Stage
 from kiplab.protocol import facts, ids, registrations
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.features import Features
-from kiplab.protocol.kraft.replay import MIN_INSYNC
+from kiplab.protocol.kraft.replay import CLUSTER, MIN_INSYNC
 from kiplab.protocol.messages import KINDS, BrokerRegistrationRequest, Request, api_message
 
 from ..skeleton.coverage import errors_in
@@ -160,6 +160,8 @@ def _lines(done: list[conversation.ConversationTurn]) -> Iterator[Statement]:
                 yield Statement("delete-topic", (topic,))
             case Switched(level=level):
                 yield Statement("upgrade", (), (("elr", str(level)),))
+            case Configured() if turn.topic == CLUSTER:
+                yield Statement("configure-brokers", (), (_setting(turn),))
             case Configured() if kafka.records:
                 yield Statement("configure", (turn.topic,), (_setting(turn),))
 

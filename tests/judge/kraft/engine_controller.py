@@ -22,11 +22,11 @@ from kiplab.judge.conversation.real_controller import NOBODY
 from kiplab.protocol import errors, registrations
 from kiplab.protocol.facts import RecordWritten
 from kiplab.protocol.features import Features
-from kiplab.protocol.ids import CONTROLLER, BrokerId, MetadataOffset
-from kiplab.protocol.kraft.controller_state import Controller, effective_min_isr, is_active
+from kiplab.protocol.ids import CONTROLLER, BrokerId, Count, MetadataOffset
+from kiplab.protocol.kraft.controller_state import Controller, effective_min_isr, may_lead
 from kiplab.protocol.kraft.partition_change import Code, Election, Targets, build, ordinary
 from kiplab.protocol.kraft.records import PartitionChangeRecord
-from kiplab.protocol.kraft.replay import SETTINGS, commit
+from kiplab.protocol.kraft.replay import CLUSTER, SETTINGS, commit
 from kiplab.protocol.kraft.sessions import has_contacts
 from kiplab.protocol.messages import Request, UnregisterBrokerRequest, api_message
 from kiplab.protocol.registrations import PartitionRegistration, topic_of
@@ -68,7 +68,7 @@ class EngineController:
                 self.advance(ms)
                 return turns.Answer(records=self.lapse(order) if is_last else self.notice(order))
             case turns.Created():
-                self.add(real.partitions, real.end)
+                self.add(real.partitions, real.end, has_own=turn.min_insync is not None)
                 return real
             case turns.Reassigned():
                 return self._reassign(turn)
@@ -199,8 +199,10 @@ class EngineController:
 
     def _configure(self, turn: turns.Configured) -> tuple[RecordWritten, ...]:
         """Of a value that is there already nothing is written."""
-        ((field, value),) = SETTINGS[turn.name](turn.value).items()
-        move = moves.Configure(turn.topic, **{field: value})
+        setting = SETTINGS[turn.name](turn.value)
+        move: moves.Move = moves.Configure(turn.topic, **setting)
+        if turn.topic == CLUSTER:
+            move = moves.ConfigureBrokers(**setting)
         if impossible_moves.why_not(self.cluster, move) is not None:
             return ()
         return _records(self._do(move))
@@ -211,12 +213,22 @@ class EngineController:
             self._do(move)
         return refused or ""
 
-    def add(self, partitions: Sequence[PartitionRegistration], end: MetadataOffset) -> None:
-        """Partitions that Kafka has created, and written into its log, which ends there now."""
+    def add(
+        self, partitions: Sequence[PartitionRegistration], end: MetadataOffset, *, has_own: bool
+    ) -> None:
+        """Partitions of a topic that Kafka has created, and written into its log, which ends there
+        now. A topic without its own min.insync.replicas has the cluster's.
+        """
+        controller: Any = nodes.state_of(self.cluster, CONTROLLER)
+        own, count = {*controller.topics_with_min_insync}, controller.cluster_min_insync_replicas
+        if has_own:
+            own |= {topic_of(p.name) for p in partitions}
+        elif count is not None:
+            partitions = [replace(p, min_insync_replicas=count) for p in partitions]
         both = sorted((*self.held.partitions, *partitions), key=lambda p: p.name)
-        # Each is created with a min.insync.replicas of its own.
-        own = tuple(sorted({topic_of(p.name) for p in both}))
-        self._hold(partitions=tuple(both), write_offset=None, topics_with_min_insync=own)
+        self._hold(
+            partitions=tuple(both), write_offset=None, topics_with_min_insync=tuple(sorted(own))
+        )
         self.follow(end)
 
     def follow(self, end: MetadataOffset) -> None:
@@ -265,7 +277,12 @@ def reassign(
     else:
         _check(controller, replicas)
         targets = _moved(held, replicas)
-    targets = replace(targets, min_isr=effective_min_isr(controller, held))
+    new = [b for b in targets.replicas or () if b not in held.replicas]
+    targets = replace(
+        targets,
+        min_isr=effective_min_isr(controller, held),
+        directories=tuple((broker, _default_directory(controller, broker)) for broker in new),
+    )
 
     def acceptable(broker: BrokerId) -> bool:
         """Whoever was dropped while the ISR was small is in the ELR, and has no directory: Kafka
@@ -273,12 +290,19 @@ def reassign(
 
         Source: LeaderAcceptor and PartitionRegistration.directory (4.0.2, 4.3.1).
         """
-        active = is_active(controller, code.active, broker)
+        active = may_lead(controller, code.active, held, broker)
         if active and broker not in held.replicas:
             raise RefusedReassignmentError(errors.KafkaError.UNKNOWN_SERVER_ERROR.name)
         return active
 
     return build(held, targets, acceptable, code, election)
+
+
+def _default_directory(controller: Controller, broker: BrokerId) -> Count:
+    """Source: ClusterControlManager.defaultDir (3.7.0, 4.3.1)."""
+    registered = registrations.registration(controller.registrations, broker)
+    log_dirs = () if registered is None else registered.log_dirs
+    return log_dirs[0] if len(log_dirs) == 1 else registrations.UNASSIGNED
 
 
 def _check(controller: Controller, replicas: tuple[BrokerId, ...]) -> None:

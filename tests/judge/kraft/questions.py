@@ -9,7 +9,7 @@ from collections.abc import Callable
 from kiplab.engine.truth import Truth
 from kiplab.protocol import ids, messages, registrations, releases
 from kiplab.protocol.features import Features
-from kiplab.protocol.kraft.replay import MIN_INSYNC, UNCLEAN
+from kiplab.protocol.kraft.replay import CLUSTER, MIN_INSYNC, UNCLEAN
 
 from ..skeleton.generating import Dice
 from .turns import Configured, Reassigned
@@ -40,6 +40,8 @@ class Questions:
             self.election: 12,
             self.unregistration: 1,
         }
+        if elr:
+            self._kinds[self.assignment] = 10
 
     def next(self, held: Truth) -> messages.Request:
         """The next request to a controller that holds this; there is at least one partition."""
@@ -69,11 +71,30 @@ class Questions:
         self, held: Truth, broker: ids.BrokerId, life: ids.Incarnation
     ) -> messages.BrokerRegistrationRequest:
         """The process says that the one before stopped in order, that it did not, or is wrong."""
-        previous = ids.NO_BROKER_EPOCH
+        previous, log_dirs = ids.NO_BROKER_EPOCH, registrations.ONE_DIRECTORY
         if self._elr and not self.dice.once_in(3):
             previous = self._epoch(held, broker, wrong=0.2)
+        if self._elr:
+            log_dirs = self.dice.choice([log_dirs, log_dirs, (1, 2), (1, 2), (2,)])
         return messages.BrokerRegistrationRequest(
-            broker=broker, incarnation=life, previous_epoch=previous
+            broker=broker, incarnation=life, previous_epoch=previous, log_dirs=log_dirs
+        )
+
+    def assignment(self, held: Truth) -> messages.AssignReplicasToDirsRequest:
+        """Where replicas are: in a directory that is registered mostly, or in no such."""
+        dice = self.dice
+        states = dice.shuffled(held.partitions)[: dice.choice([1, 1, 2])]
+        names = [state.name for state in states]
+        if dice.once_in(10):
+            names += [dice.choice(["nothing-0", f"{registrations.topic_of(names[0])}-7"])]
+        sender = dice.choice(states[0].replicas) if not dice.once_in(12) else self._broker()
+        return messages.AssignReplicasToDirsRequest(
+            broker=sender,
+            broker_epoch=self._epoch(held, sender, wrong=0.05),
+            items=tuple(
+                messages.AssignedReplica(ids.PartitionName(name), dice.choice([1, 1, 2, 2, 2, 3]))
+                for name in names
+            ),
         )
 
     def unregistration(self, held: Truth) -> messages.UnregisterBrokerRequest:
@@ -216,8 +237,10 @@ class Questions:
         return Reassigned(state.name, tuple(self._targets(state)))
 
     def setting(self, held: Truth) -> Configured:
-        """A topic's setting gets a value, often that which it has."""
+        """A topic's setting gets a value, often that which it has; or the cluster's gets one."""
         dice = self.dice
+        if dice.once_in(4):
+            return Configured(CLUSTER, MIN_INSYNC, str(dice.choice(MIN_ISR)))
         topic = registrations.topic_of(dice.choice(held.partitions).name)
         if dice.once_in(4):
             return Configured(topic, UNCLEAN, dice.choice(["true", "false"]))

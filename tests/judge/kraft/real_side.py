@@ -130,11 +130,7 @@ class RealSide:
 
 
 def _as_written(logged: LoggedRecord, topics: kafka_terms.TopicNames) -> RecordWritten:
-    """A record of Kafka's log as the engine tells of one of its own. What only Kafka has in it is
-    told behind the rest: then the two differ.
-    """
+    """A record of Kafka's log as the engine tells of one of its own."""
     record, name = kafka_terms.record_of(logged, topics), logged.name
-    text = f"{name} {logged.fields}"
-    if record is not None:
-        text = record_text(record) + kafka_terms.beyond(logged)
+    text = f"{name} {logged.fields}" if record is None else record_text(record)
     return RecordWritten(offset=logged.offset, record=name, text=text, version=logged.version)

@@ -215,6 +215,11 @@ UNREACHABLE = (
         "A cluster without eligible leader replicas clears none.",
     ),
     Unreachable(
+        Rule(ERROR, "NOT_LEADER_OR_FOLLOWER"),
+        _without_elr,
+        "Conversations without eligible leader replicas have no log directories.",
+    ),
+    Unreachable(
         Rule(ERROR, "NOT_CONTROLLER"),
         lambda release, _pair: release.code < (3, 3),
         "Up to 3.2 epochs that are too new get the answers of those that are too old.",

@@ -39,7 +39,7 @@ class Created(msgspec.Struct, frozen=True):
     replicas: tuple[tuple[ids.BrokerId, ...], ...]
     unclean: bool = False
     min_insync: int | None = None
-    """With it the topic has an entry of its own for each setting."""
+    """With it the topic has an entry of its own for each setting; else the cluster's is its own."""
 
 
 class Reassigned(msgspec.Struct, frozen=True):
@@ -71,7 +71,9 @@ class Raised(msgspec.Struct, frozen=True):
 
 
 class Configured(msgspec.Struct, frozen=True):
-    """A setting of a topic gets a value, which it may have already."""
+    """A setting of a topic gets a value, which it may have already; that of the cluster, whose name
+    is "", is every topic's that has none of its own.
+    """
 
     topic: str
     name: str
