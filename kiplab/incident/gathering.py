@@ -29,11 +29,12 @@ class GatheredFindings:
         self.left_out = 0
         self._groups: dict[FindingKind, dict[_Key, _Group]] = {kind: {} for kind in _KINDS}
         self._names: dict[str, str] = {}
-        self._count = 0
+        self._count = self._added = 0
 
     def add(self, finding: Finding) -> None:
         """One finding more. Where there are KEPT, a graver one takes the place of a lesser one."""
-        alone = self._count if finding.event == _ALONE else _ALONE
+        self._added += 1
+        alone = self._added if finding.event == _ALONE else _ALONE
         key = (finding.rule, finding.event, alone)
         groups = self._groups[finding.kind]
         group = groups.get(key)

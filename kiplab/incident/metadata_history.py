@@ -22,7 +22,7 @@ from .log_evidence import NodeLogs
 from .reading import read_items
 from .records import UNKNOWN, FileRead, LogItem, Moment, Remark
 from .replay.replaying import Replay
-from .states import ClusterState, LogEvent, PartitionKey, PartitionState
+from .states import BrokerLife, ClusterState, LogEvent, PartitionKey, PartitionState
 
 PICTURED = 5
 Progress = Callable[[int, int], None]
@@ -126,14 +126,14 @@ def read_metadata_log(
     try:
         for event in replay.events(items):
             nodes.add(event)
-            if asked.concerns(event):
-                found.add_all(findings_of(event, thresholds))
+            if asked.is_about(event.partition, event.life):
+                found.add_all(asked.within(findings_of(event, thresholds), event.record.moment))
     except KeyboardInterrupt:
         is_whole = False
     if replay.last:
-        states = (p for p in replay.partitions.values() if asked.is_about(p))
+        states = [state for state in replay.partitions.values() if asked.is_about(state)]
         at_end = findings_at_end(replay.cluster, states, replay.last, thresholds)
-        found.add_all(f for f in at_end if asked.is_within(Moment(f.offset, f.time)))
+        found.add_all(asked.within(at_end, replay.last))
     return MetadataHistory(
         read=tuple(map(items.file, source.files_read)),
         remarks=(*replay.remarks, *nodes.remarks),
@@ -158,25 +158,23 @@ class _Asked(NamedTuple):
     since: Moment | None
     until: Moment | None
 
-    def concerns(self, event: LogEvent) -> bool:
-        if not self.is_within(event.record.moment):
-            return False
-        if event.partition is not None:
-            return self.is_about(event.partition)
-        return self.broker is None or event.life is None or event.life.broker == self.broker
-
-    def is_about(self, partition: PartitionState) -> bool:
-        return self.is_named(partition.name) and (
-            self.broker is None or self.broker in partition.replicas
-        )
+    def is_about(self, partition: PartitionState | None, life: BrokerLife | None = None) -> bool:
+        if partition is None:
+            return life is None or self.broker in (None, life.broker)
+        is_there = self.broker is None or self.broker in partition.replicas
+        return is_there and self.is_named(partition.name)
 
     def is_named(self, partition: str) -> bool:
         names, topic = self.partitions, partition.rpartition("-")[0]
         return (not names or partition in names) and self.topic in (None, topic)
 
-    def is_within(self, moment: Moment) -> bool:
-        begun = self.since is None or not _is_before(moment, self.since)
-        return begun and (self.until is None or not _is_before(self.until, moment))
+    def within(self, found: Iterator[Finding], end: Moment) -> Iterator[Finding]:
+        """Those between the bounds, of findings that were made at `end`."""
+        if self.since and _is_before(end, self.since):
+            return
+        for finding in found:
+            if not self.until or not _is_before(self.until, Moment(finding.offset, finding.time)):
+                yield finding
 
 
 def _is_before(moment: Moment, other: Moment) -> bool:

@@ -145,3 +145,11 @@ def test_plays_come_back_from_their_records() -> None:
             else:
                 assert run_play(parse(play.text)).strict
     assert (partitions, failed) == (81, RULES_OF_NO_RELEASE)
+
+
+def test_a_play_ends_where_it_would_be_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kiplab.incident.as_play.play_of_history.LINES_MAX", 106)
+    play = play_of(OTHER_LIFE)
+    assert "let it begin later" in play.failed
+    assert 0 < play.records < play.of
+    parse(play.text)

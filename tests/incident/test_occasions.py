@@ -1,51 +1,42 @@
-"""Where the engine loses committed records, the metadata log shows an occasion for it, or a reason
-stands here why records of metadata cannot show one."""
+"""Where the engine loses committed records, the metadata log has an occasion for it: at every
+release, and after random moves."""
+
+from collections.abc import Iterator
 
 import pytest
-from msgspec.structs import replace
 
 from kiplab.engine.events import CommittedLost
+from kiplab.engine.history import History
 from kiplab.incident.findings.finding import Finding
 from kiplab.incident.findings.rule_table import findings_at_end, findings_of
 from kiplab.incident.replay.replaying import Replay
-from kiplab.plays.library import load, names
+from kiplab.plays.library import load
 from kiplab.plays.runner import run_play
 from kiplab.plays.stage import Stage
-from kiplab.protocol.features import Features, parse_features
-from kiplab.protocol.releases import METADATA_LEVEL, RELEASES, Mode, of_mode
+from kiplab.protocol.features import parse_features
+from kiplab.protocol.releases import Mode, of_mode
+from tests.engine.test_random_moves import Walk
 from tests.incident.play_records import log_of
+from tests.incident.test_plays_as_logs import NOT_IN_RECORDS, OF_KRAFT
+from tests.repeated import in_long
 
-QUICKLY = "tests/incident/test_occasions.py::test_a_loss_of_a_play_has_an_occasion"
-NOT_IN_THE_LOG = {
-    "hole-level": "the leader forgot what it had proposed: the log has two ISRs that grew in order",
-    "hole-never-level": "the same",
-    "elr-min-isr-raised-unheard": "when a leader learns of min.insync.replicas is in no record",
-}
-"""Plays that lose records without an occasion, and why."""
+MOVES, WALKS = 150, 120
+"""Of one walk, and of one test: of walks that are so long one in twenty loses committed records."""
+QUICKLY = "tests/incident/test_occasions.py::test_a_loss_of_a_play_has_an_occasion_at_every_release"
+NEWEST = of_mode(Mode.KRAFT)[-1]
 
 
 def lost(stage: Stage) -> set[str]:
     """The partitions that lost committed records."""
-    return {e.partition for e in stage.events if isinstance(e, CommittedLost)}
+    events = (event for step in stage.history.steps for event in step.events)
+    return {event.partition for event in events if isinstance(event, CommittedLost)}
 
 
 def occasions(stage: Stage) -> set[str]:
-    """The partitions of the play's log for which a loss was possible.
-
-    Its controller registers, as those from 3.7 on do: what its release excludes is not told.
-    """
-    records = [written.record for written in log_of(stage)]
-    first, level = records[0], METADATA_LEVEL[RELEASES[stage.features.release].latest]
-    features = [{"name": "metadata.version", "maxSupportedVersion": level}]
-    leads = replace(first, type="LEADER_CHANGE", fields={"leaderId": 3000})
-    registers = replace(
-        first,
-        type="REGISTER_CONTROLLER_RECORD",
-        fields={"controllerId": 3000, "features": features},
-    )
+    """The partitions for which a loss was possible, as the log of the run has it."""
     found: list[Finding] = []
     replay = Replay(found.append)
-    for event in replay.events([leads, registers, *records]):
+    for event in replay.events(written.record for written in log_of(stage)):
         found += findings_of(event)
     if replay.last is not None:
         states = replay.partitions.values()
@@ -53,24 +44,33 @@ def occasions(stage: Stage) -> set[str]:
     return {name for f in found if f.kind == "occasion" for name in f.partitions}
 
 
-def of_kraft(name: str, features: Features | None = None) -> Stage | None:
-    stage = run_play(load(name), features)
-    return stage if stage.features.mode is Mode.KRAFT else None
+@pytest.mark.parametrize("release", [NEWEST, *in_long(of_mode(Mode.KRAFT)[:-1])])
+def test_a_loss_of_a_play_has_an_occasion_at_every_release(release: str) -> None:
+    stages = {name: run_play(load(name), parse_features(release)) for name in OF_KRAFT}
+    losses = {name: stage for name, stage in stages.items() if lost(stage)}
+    assert len(losses) > 5
+    without = {name for name, stage in losses.items() if lost(stage) - occasions(stage)}
+    assert without <= set(NOT_IN_RECORDS)
 
 
-@pytest.mark.parametrize("name", names())
-def test_a_loss_of_a_play_has_an_occasion(name: str) -> None:
-    stage = of_kraft(name)
-    if stage is None:
-        pytest.skip("no metadata log")
-    without = lost(stage) - occasions(stage)
-    assert bool(without) == (name in NOT_IN_THE_LOG)
+def walks(first: int, count: int) -> Iterator[Stage]:
+    for seed in range(first, first + count):
+        walk = Walk(seed)
+        history, features = History(walk.cluster), walk.cluster.features
+        if features.mode is Mode.KRAFT:
+            walk.run()
+            for move in walk.done:
+                history = history.do(move)
+            yield Stage(load("kafka-14139"), features, history)
 
 
 @pytest.mark.long(quick=QUICKLY)
-@pytest.mark.parametrize("release", of_mode(Mode.KRAFT))
-def test_a_loss_of_a_play_has_an_occasion_at_every_release(release: str) -> None:
-    stages = {n: of_kraft(n, parse_features(release)) for n in names() if of_kraft(n)}
-    losses = {name: stage for name, stage in stages.items() if stage and lost(stage)}
-    assert len(losses) > 5
-    assert {n for n, s in losses.items() if lost(s) - occasions(s)} <= set(NOT_IN_THE_LOG)
+@pytest.mark.parametrize("part", range(8))
+def test_a_loss_after_random_moves_has_an_occasion(
+    part: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tests.engine.test_random_moves.MOVES", MOVES)
+    losses = [stage for stage in walks(part * WALKS, WALKS) if lost(stage)]
+    assert losses
+    for stage in losses:
+        assert lost(stage) <= occasions(stage), stage.history.steps

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import pytest
 
 from kiplab.incident.findings.rule import USUAL, Thresholds
+from kiplab.incident.findings.rule_table import RULES
 from kiplab.incident.records import LogItem, LogRecord, SavedState
 from tests.incident.short_log import short_log
 from tests.incident.test_findings import (
@@ -21,6 +22,8 @@ from tests.incident.test_findings import (
     findings,
     short,
 )
+
+ELR_JUDGES = "966.elr-unclean-shutdown"
 
 
 class Edge(NamedTuple):
@@ -49,6 +52,9 @@ OUTAGE = """
 30 8 change p0 isr= leader=-1 eligibleLeaderReplicas=1,3 lastKnownElr=1
 31 8 fence 1@3
 """
+LAST_LEADER = (
+    "40 9 change p0 isr=1 leader=1 leaderRecoveryState=1 eligibleLeaderReplicas= lastKnownElr=\n"
+)
 STOPPING = "20 10 stop 2@6\n"
 
 
@@ -96,6 +102,18 @@ EDGES = {
     "a log that begins late, and nothing in it of the elected broker": Edge(
         "F1", LATE + "32 9 change p0 leader=1\n"
     ),
+    "a restarted member of the ISR under ELR: no fence has judged it": Edge(
+        "F1",
+        V4_1 + CREATED + "20 9 register 2@20 Y2 27\n21 9 unfence 2@20\n"
+        "30 12 change p0 isr=3,2 leader=2\n31 12 fence 1@3\n",
+        ("30 occasion",),
+    ),
+    "a restarted eligible leader replica, the feature switched off": Edge(
+        "F1",
+        V4_1
+        + CLEAN_RETURN.replace("63 22", "60 21 feature eligible.leader.replicas.version 0\n63 22"),
+        ("63 occasion",),
+    ),
     "an eligible leader replica that never restarted": Edge(
         "F1", V4_1 + CLEAN_RETURN.replace("53 20 register 2@53 Y2 27\n", "").replace("2@53", "2@6")
     ),
@@ -128,6 +146,9 @@ EDGES = {
     ),
     "a quick join where the leader's release is not known": Edge(
         "F4", quick_join("21").replace("X1 21", "X1 99"), ("31 occasion",)
+    ),
+    "a quick join before it is unfenced": Edge(
+        "F4", V3_5 + QUICK_JOIN.replace("30 8.5 unfence 3@29\n", ""), ("31 occasion",)
     ),
     "a join under a leader epoch that began after the restart": Edge(
         "F4",
@@ -255,6 +276,7 @@ EDGES = {
     "a fenced leader": Edge(
         "F16", V4_1 + ELIGIBLE + "24 9 change p0 isr=3 leader=3\n", ("24 sure",)
     ),
+    "a fenced last known leader": Edge("F16", V4_1 + ELIGIBLE + OUTAGE + LAST_LEADER, ("40 sure",)),
     "a last known leader that is nobody": Edge(
         "F16",
         V4_1 + ELIGIBLE + "24 9 change p0 isr= leader=-1 lastKnownElr=-1\n25 9 fence 1@3\n",
@@ -346,3 +368,33 @@ def test_who_registered_before_the_log_begins_is_not_named_by_an_epoch() -> None
 def test_how_the_last_member_went_is_said_where_it_is_known(beginning: str, how: str) -> None:
     (gone,) = (f for f in findings(short_log(beginning)) if f.rule == "alone-then-gone")
     assert gone.sentence == f"{how} Nobody leads at the end."
+
+
+def test_an_unclean_election_names_who_was_in_sync() -> None:
+    passed_over, back = (
+        f
+        for f in findings(short_log(EDGES["a passed-over member comes back"].text))
+        if f.rule == "unclean"
+    )
+    assert (passed_over.lives, back.lives) == (((1, 3),), ((1, 60),))
+
+
+@pytest.mark.parametrize(
+    ("edge", "guards"),
+    [
+        ("a fenced leader", ()),
+        ("a fenced last known leader", ("kafka-19522.live-last-leader",)),
+        ("a last known leader that is nobody", ("pr-20629.last-known-by-leader",)),
+        ("a fenced broker joins", ("841.fenced",)),
+        ("a broker that shuts down joins", ("841.shutting-down",)),
+        ("a broker that is not registered joins", ("841.registered",)),
+        ("a restarted member of the ISR under ELR: no fence has judged it", (ELR_JUDGES,)),
+        ("a reassignment takes a replica away", ()),
+    ],
+)
+def test_a_finding_names_the_guards_that_would_have_prevented_it(
+    edge: str, guards: tuple[str, ...]
+) -> None:
+    rule, text, _, _ = EDGES[edge]
+    (finding,) = (f for f in findings(short_log(text)) if RULES[f.rule].id == rule)
+    assert finding.guards == guards

@@ -1,6 +1,7 @@
 """What only the picture of a metadata log has: findings by their numbers, and what is not known."""
 
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 from ...rows.columns import FINDINGS, UNKNOWN, Rows
 from ..drawing.canvas import Box, safe
@@ -27,17 +28,19 @@ def draw_findings(panel: Panel) -> None:
     canvas, lanes, size = panel.canvas, panel.lanes, panel.canvas.sizes.text
     low = lanes.controller + CONTROLLER_BELOW
     marks: dict[int, list[str]] = {}
-    for mark in panel.marks("finding"):
+    for mark in sorted(panel.marks("finding"), key=lambda mark: mark.x):
         marks.setdefault(mark.x, []).append(mark.text)
-    for x, texts in marks.items():
+    for x, following in pairwise([*marks, panel.rows.meta.end]):
+        texts = marks[x]
         top, bottom = lanes.strips[FINDINGS]
         numbers = ", ".join(text.partition(" ")[0] for text in texts)
-        y, room = (top + bottom) / 2, canvas.edge - canvas.px(x)
+        y, room = (top + bottom) / 2, canvas.px(following) - canvas.px(x)
         canvas.line(x, low, x, lanes.bottom, canvas.theme.text, width=1.2, dash="2px,3px")
         canvas.soft.append(Box(canvas.px(x) - 2, low, canvas.px(x) + 2, lanes.bottom))
         icons.flag(canvas, canvas.px(x), y, canvas.theme.text)
-        said = first_fit((numbers, "…"), room - FLAG, size)
-        canvas.text(canvas.beside(x, FLAG), y, safe(said), size=size, bold=True, since=x)
+        said = first_fit((numbers, "…"), room - FLAG - 8, size)
+        if said:
+            canvas.text(canvas.beside(x, FLAG), y, safe(said), size=size, bold=True, since=x)
         canvas.card(canvas.beside(x, 10), y, folded(["findings", *texts]))
 
 

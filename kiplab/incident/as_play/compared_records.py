@@ -5,7 +5,7 @@ engine are others. Equal records from equal states lead to equal epochs of a par
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ...engine.events import Event
@@ -35,6 +35,12 @@ _TOPIC, _NO_EPOCH = 2, BrokerEpoch(0)
 """ConfigResource.Type of a topic; and what stands for a broker epoch, which is not compared."""
 _OF_THE_ENGINE = re.compile(r" (?:incarnation|epoch)=\d+")
 
+_WITHOUT_FIELDS: dict[str, Callable[[BrokerId, BrokerEpoch], records.Record]] = {
+    "UNREGISTER_BROKER_RECORD": records.UnregisterBrokerRecord,
+    "FENCE_BROKER_RECORD": records.FenceBrokerRecord,
+    "UNFENCE_BROKER_RECORD": records.UnfenceBrokerRecord,
+}
+
 
 class Target(NamedTuple):
     """A record of the log that a play has to bring about. `content` is None for a feature's level,
@@ -58,7 +64,8 @@ class Target(NamedTuple):
     @property
     def is_directories(self) -> bool:
         """Whether it sets directories only, of which the engine has none."""
-        return self.after is not None and not _CHANGED.keys() & self.event.record.fields.keys()
+        changes = isinstance(self.content, records.PartitionChangeRecord)
+        return changes and not dict(_changes(self.event.record.fields))
 
 
 def comparable(text: str) -> str:
@@ -100,12 +107,8 @@ def _content(event: LogEvent) -> records.Record | None:
             return records.BrokerRegistrationChangeRecord(broker, _NO_EPOCH, *changes)
         case "REGISTER_BROKER_RECORD":
             return records.RegisterBrokerRecord(broker, Incarnation(0), _NO_EPOCH)
-        case "UNREGISTER_BROKER_RECORD":
-            return records.UnregisterBrokerRecord(broker, _NO_EPOCH)
-        case "FENCE_BROKER_RECORD":
-            return records.FenceBrokerRecord(broker, _NO_EPOCH)
-        case "UNFENCE_BROKER_RECORD":
-            return records.UnfenceBrokerRecord(broker, _NO_EPOCH)
+        case type if type in _WITHOUT_FIELDS:
+            return _WITHOUT_FIELDS[type](broker, _NO_EPOCH)
         case "CONFIG_RECORD" if fields["name"] in SETTINGS:
             topic, is_topic = fields["resourceName"], fields["resourceType"] == _TOPIC
             value = str(fields.get("value"))

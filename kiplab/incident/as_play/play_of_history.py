@@ -9,17 +9,21 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 from msgspec.structs import replace
 
+from ...engine.history import History
 from ...engine.truth import partition_of
 from ...plays.play import LINES_MAX, Play, Statement, format_play, split
 from ...plays.play_errors import PlayError
 from ...plays.runner import extended, open_stage
-from ...plays.stage import Stage
+from ...plays.stage import MOVES_MAX, Stage
 from ...protocol.ids import NO_LEADER
 from ..records import UNKNOWN
 from ..states import LogEvent, PartitionKey, PartitionState
 from .compared_records import Target, targets_of, written_by_engine
 from .header_of_history import RECORDS, header_of
 from .lines_for_records import SHORT_MS, PlayLines, Situation, tries
+
+_SPARE = 100
+"""So many lines and moves are left for the header and for what one record takes."""
 
 
 class PlayOfHistory(msgspec.Struct, frozen=True):
@@ -79,6 +83,7 @@ class _Written(msgspec.Struct, frozen=True):
     stage: Stage
     groups: tuple[_Group, ...] = ()
     done: int = 0
+    moves: int = 0
     failed: str = ""
 
     @property
@@ -104,10 +109,17 @@ class _Written(msgspec.Struct, frozen=True):
         which = " to ".join(map(str, dict.fromkeys((*offsets[:1], *offsets[-1:]))))
         comment = f"offset {which} {comment}".strip() if offsets else comment
         groups = (*self.groups, _Group(self.stage, self.done, lines, comment))
-        return replace(self, stage=stage, groups=groups, done=self.done + count)
+        moves = self.moves + stage.history.at
+        # What was done is in the groups: a history that grows is slow to add to.
+        stage = replace(stage, history=History(stage.cluster), performed=())
+        return replace(self, stage=stage, groups=groups, done=self.done + count, moves=moves)
 
 
 def _next(written: _Written) -> _Written:
+    lines_left = LINES_MAX - sum(len(group.lines) for group in written.groups)
+    if min(lines_left, MOVES_MAX - written.moves) < _SPARE:
+        most = f"a play has at most {LINES_MAX} lines and {MOVES_MAX} moves"
+        return replace(written, failed=f"The log goes on, and {most}: let it begin later.")
     target, before = written.targets[written.done], written.state
     if target.is_directories:
         return written.grown(written.stage, (), 1, "directories, which the engine has not")
@@ -221,7 +233,7 @@ def _text(written: _Written) -> str:
         lines += [replace(first, comment=group.comment or None), *rest]
     if written.failed:
         lines.append(Statement(comment=f"Here the play ends. {written.failed}"))
-    return format_play(Play(tuple(lines[:LINES_MAX])))
+    return format_play(Play(tuple(lines)))
 
 
 def _assumptions(written: _Written) -> Iterator[str]:

@@ -51,9 +51,8 @@ def joined_as(state: PartitionState, members: Iterable[int]) -> tuple[tuple[int,
 @cache
 def first_release(*guards: str) -> str:
     """The first release of KRaft that has them all; empty where none has."""
-    having = (set(GUARDS[guard].releases) for guard in guards)
-    common = set.intersection(set(of_mode(Mode.KRAFT)), *having)
-    return min(common, key=_numbers, default="")
+    having = [GUARDS[guard].releases for guard in guards]
+    return next((name for name in of_mode(Mode.KRAFT) if all(name in one for one in having)), "")
 
 
 def prevented_by(*guards: str) -> dict[str, Any]:
@@ -62,10 +61,6 @@ def prevented_by(*guards: str) -> dict[str, Any]:
 
 
 def is_before(release: str, other: str) -> bool:
-    """Whether a release that is known is older than `other`."""
-    return bool(release) and _numbers(release) < _numbers(other)
-
-
-def _numbers(release: str) -> tuple[int, ...]:
-    """For the order of releases: 3.9 is before 3.10."""
-    return tuple(map(int, release.split(".")))
+    """Whether a release that is known is older than `other`: 3.9 is older than 3.10."""
+    known, than = (tuple(map(int, one.split("."))) if one else () for one in (release, other))
+    return () < known < than

@@ -90,8 +90,8 @@ def unclean(change: Change) -> Iterator[Finding]:
     members = [b for b in dict.fromkeys((*before.isr, *before.elr)) if b != broker]
     eligible = f" and the eligible leader replicas {list(before.elr)}" if before.elr else ""
     said = f"{broker} was elected uncleanly at {change.offset}; the ISR was {list(before.isr)}"
-    said = f"{said}{eligible}. {_whose_doing(change)}"
-    said += f" A replica that follows {broker} truncates what {broker} does not have."
+    said += f"{eligible}. {_whose_doing(change)} A replica that follows {broker} truncates what "
+    said += f"{broker} does not have."
     cannot_say, lives = LACKS.format(broker), joined_as(before, members)
     yield unclean.finding(change.event, said, lives=lives, cannot_say=cannot_say)
 

@@ -64,7 +64,7 @@ def change_of(event: LogEvent, thresholds: Thresholds) -> Change | None:
 Judge = Callable[[LogEvent, Thresholds], Iterator[Finding]]
 JudgeOfChange = Callable[[Change], Iterator[Finding]]
 JudgeOfEnd = Callable[[EndOfLog], Iterator[Finding]]
-StateWords = Callable[[PartitionState, ClusterState], str]
+LastingWords = Callable[[PartitionState, ClusterState], str]
 """A sentence with braces where it says how long."""
 
 
@@ -80,14 +80,6 @@ class FindingRule(msgspec.Struct, frozen=True, kw_only=True):
     of_event: Judge | None = None
     of_change: JudgeOfChange | None = None
     at_end: JudgeOfEnd | None = None
-
-    def __call__(self, event: LogEvent, thresholds: Thresholds = USUAL) -> Iterator[Finding]:
-        """What it finds in one event."""
-        change = change_of(event, thresholds)
-        if self.of_event:
-            yield from self.of_event(event, thresholds)
-        if self.of_change and change:
-            yield from self.of_change(change)
 
     def finding(
         self, at: LogEvent, sentence: str, since: Moment | None = None, **more: Any
@@ -135,12 +127,12 @@ def change_rule(
 
 def lasting_rule(
     id: str, kind: FindingKind, since: str, longer_ms: Callable[[Thresholds, bool], int]
-) -> Callable[[StateWords], FindingRule]:
+) -> Callable[[LastingWords], FindingRule]:
     """Makes one of words about a state of a partition, which lasts from the moment `since` on for
     more than `longer_ms`; that is asked with whether the log ends before the state does.
     """
 
-    def made(words: StateWords) -> FindingRule:
+    def made(words: LastingWords) -> FindingRule:
         def of_event(event: LogEvent, thresholds: Thresholds) -> Iterator[Finding]:
             was, began = event.before, ended(event, since)
             if was is None or began is None:

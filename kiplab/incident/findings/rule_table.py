@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from ..records import Moment
+from ..records import UNKNOWN, Moment
 from ..states import ClusterState, LogEvent, PartitionState
 from . import availability, broker_processes, eligible_leaders, in_sync_joins, leader_changes
 from .finding import Finding
@@ -45,5 +45,6 @@ def findings_at_end(
     for rule in RULES.values():
         found = rule.at_end(end) if rule.at_end else ()
         for finding in sorted(found, key=lambda finding: finding.offset):
-            event = first.setdefault((rule.name, finding.time), finding.event)
+            when = finding.offset if finding.time == UNKNOWN else finding.time
+            event = first.setdefault((rule.name, when), finding.event)
             yield msgspec.structs.replace(finding, event=event)

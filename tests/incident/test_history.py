@@ -1,0 +1,152 @@
+"""`kiplab.read_metadata_log`: findings of a whole log, gathered, chosen and pictured."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kiplab
+from kiplab.incident import gathering
+from kiplab.incident.findings.finding import Finding
+from kiplab.incident.gathering import GatheredFindings
+from kiplab.incident.metadata_history import MetadataHistory
+from kiplab.incident.reading import LogItems
+from kiplab.incident.records import LogItem, UnreadableInputError
+from tests.incident.written_logs import BEGIN
+
+RECORDED = Path(__file__).parent / "recordings" / "other-life-3.5.2"
+LOG = RECORDED / "00000000000000000000.log"
+
+
+def rules(history: MetadataHistory) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for finding in history.findings:
+        found.setdefault(finding.rule, set()).update(finding.partitions)
+    return found
+
+
+def test_a_history_tells_what_was_read_and_what_it_shows() -> None:
+    history = kiplab.read_metadata_log(RECORDED)
+    assert {file.kind for file in history.read} == {"segment", "checkpoint"}
+    assert (history.first, history.last) != (None, None)
+    assert rules(history)["other-life"] == {"orders-1"}
+    kinds = [finding.kind for finding in history.findings]
+    assert kinds == sorted(kinds, key=["lost", "occasion", "sure", "note"].index)
+    assert {state.name for state in history.partitions.values()} == {"orders-0", "orders-1"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "among"),
+    [
+        ({"partitions": ["orders-1"]}, {"orders-1"}),
+        ({"topic": "orders"}, {"orders-0", "orders-1"}),
+        ({"topic": "payments"}, set()),
+        ({"broker": 3}, {"orders-0", "orders-1"}),
+        ({"broker": 7}, set()),
+        ({"from_": 107, "to": 111}, {"orders-1"}),
+        ({"from_": "2126-11-29T00:00Z"}, set()),
+        ({"to": "1999-01-01T00:00"}, set()),
+    ],
+)
+def test_what_is_asked_for_is_told_and_nothing_else(asked: dict[str, Any], among: set[str]) -> None:
+    told = kiplab.read_metadata_log(LOG, **asked)
+    assert {name for names in rules(told).values() for name in names} == among
+    assert {*rules(told)} <= {*rules(kiplab.read_metadata_log(LOG))}
+
+
+def test_how_long_without_a_leader_is_told_can_be_asked() -> None:
+    assert "leaderless" in rules(kiplab.read_metadata_log(LOG))
+    assert "leaderless" not in rules(kiplab.read_metadata_log(LOG, limit_ms=60_000))
+
+
+@pytest.mark.parametrize("bound", ["yesterday", "-1"])
+def test_a_bound_that_is_none_is_refused(bound: str) -> None:
+    with pytest.raises(ValueError, match="neither an offset nor a time"):
+        kiplab.read_metadata_log(LOG, from_=bound)
+
+
+def test_events_of_a_partition_come_with_those_of_brokers_and_of_the_cluster() -> None:
+    history = kiplab.read_metadata_log(LOG, partitions=["orders-1"])
+    events = history.events("orders-1")
+    assert {e.partition.name for e in events if e.partition} == {"orders-1"}
+    assert {e.life.broker for e in events if e.life} == {1, 2, 3}
+    assert any(e.record.type == "FEATURE_LEVEL_RECORD" for e in events)
+    last = [e.after for e in events if e.partition][-1]
+    assert last == next(p for p in history.partitions.values() if p.name == "orders-1")
+
+
+def test_one_more_pass_is_for_all_that_is_pictured(monkeypatch: pytest.MonkeyPatch) -> None:
+    passes: list[LogItems] = []
+    read = LogItems.__iter__
+
+    def counted(items: LogItems) -> Iterator[LogItem]:
+        passes.append(items)
+        return read(items)
+
+    monkeypatch.setattr(LogItems, "__iter__", counted)
+    history = kiplab.read_metadata_log(LOG)
+    assert set(history.pictured) == {"orders-0", "orders-1"}
+    for name in history.pictured:
+        assert history.events(name)
+    assert len(passes) == 2
+    assert not [e for e in history.events("payments-0") if e.partition]
+    assert len(passes) == 3
+
+
+def test_who_stops_it_has_what_was_read_until_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = LogItems.__iter__
+
+    def stopped(items: LogItems) -> Iterator[LogItem]:
+        for item in read(items):
+            yield item
+            if getattr(item, "offset", 0) == 100:
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(LogItems, "__iter__", stopped)
+    history = kiplab.read_metadata_log(LOG)
+    assert not history.is_whole
+    assert history.last
+    assert history.last.offset in (99, 100)
+    assert "alone-then-gone" in rules(history)
+    assert "other-life" not in rules(history)
+
+
+def test_what_is_no_log_is_refused(tmp_path: Path) -> None:
+    other = tmp_path / "other.txt"
+    other.write_text("hello\n")
+    with pytest.raises(UnreadableInputError):
+        kiplab.read_metadata_log(other)
+
+
+def finding(rule: str, kind: Any, offset: int, event: int = -1, **more: Any) -> Finding:
+    return Finding(rule, kind, f"{rule} at {offset}", offset, BEGIN, event=event, **more)
+
+
+def test_findings_of_one_rule_and_one_event_are_told_as_one() -> None:
+    gathered = GatheredFindings()
+    gathered.add_all(
+        finding("leaderless", "sure", at, 9, partitions=(name,), lives=((1, at), (2, 4)))
+        for at, name in ((5, "a-0"), (6, "a-1"), (7, "a-0"))
+    )
+    gathered.add_all([finding("leaderless", "sure", 3), finding("leaderless", "sure", 3)])
+    gathered.add(finding("unclean", "occasion", 8, 9))
+    gravest, *alone, together = gathered.in_order()
+    assert gravest.rule == "unclean"
+    assert len(alone) == 2
+    assert together.partitions == ("a-0", "a-1")
+    assert together.lives == ((1, 5), (2, 4), (1, 6), (1, 7))
+
+
+def test_the_gravest_are_kept_and_the_rest_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gathering, "KEPT", 3)
+    gathered = GatheredFindings()
+    gathered.add_all(finding("flapping", "note", at) for at in range(5))
+    gathered.add_all(finding("leaderless", "sure", at) for at in range(2))
+    gathered.add_all(finding("unclean", "occasion", at) for at in range(2))
+    assert [(f.kind, f.offset) for f in gathered.in_order()] == [
+        ("occasion", 0),
+        ("occasion", 1),
+        ("sure", 0),
+    ]
+    assert gathered.left_out == 6
