@@ -147,6 +147,9 @@ EDGES = {
     "a quick join where the leader's release is not known": Edge(
         "F4", quick_join("21").replace("X1 21", "X1 99"), ("31 occasion",)
     ),
+    "a quick join before it is unfenced": Edge(
+        "F4", V3_5 + QUICK_JOIN.replace("30 8.5 unfence 3@29\n", ""), ("31 occasion",)
+    ),
     "a join under a leader epoch that began after the restart": Edge(
         "F4",
         V3_5 + QUICK_JOIN.replace("31 8.5", "31 8.5 change p0 isr=2 leader=2\n32 8.6"),

@@ -75,8 +75,10 @@ def _is_gone(state: PartitionState) -> bool:
 
 def _gone_words(state: PartitionState, cluster: ClusterState, at: Moment) -> str:
     if not state.isr:
-        eligible = f"eligible leader replicas were {list(state.elr)}" if state.elr else ""
-        return f"The ISR became empty at {at.offset}; {eligible or 'no replica was eligible'}."
+        # A record may have taken members off the ELR since.
+        eligible = f"the eligible leader replicas were {list(state.elr)}" if state.elr else ""
+        end = eligible or "no replica was eligible"
+        return f"The ISR became empty at {at.offset}; in the end {end}."
     (last,) = state.isr
     since = f" since {state.alone_since.offset}" if state.alone_since else ""
     was = process(cluster, last, state.joined[last].broker_epoch) if state.joined else None

@@ -64,7 +64,7 @@ def change_of(event: LogEvent, thresholds: Thresholds) -> Change | None:
 Judge = Callable[[LogEvent, Thresholds], Iterator[Finding]]
 JudgeOfChange = Callable[[Change], Iterator[Finding]]
 JudgeOfEnd = Callable[[EndOfLog], Iterator[Finding]]
-StateWords = Callable[[PartitionState, ClusterState], str]
+LastingWords = Callable[[PartitionState, ClusterState], str]
 """A sentence with braces where it says how long."""
 
 
@@ -127,12 +127,12 @@ def change_rule(
 
 def lasting_rule(
     id: str, kind: FindingKind, since: str, longer_ms: Callable[[Thresholds, bool], int]
-) -> Callable[[StateWords], FindingRule]:
+) -> Callable[[LastingWords], FindingRule]:
     """Makes one of words about a state of a partition, which lasts from the moment `since` on for
     more than `longer_ms`; that is asked with whether the log ends before the state does.
     """
 
-    def made(words: StateWords) -> FindingRule:
+    def made(words: LastingWords) -> FindingRule:
         def of_event(event: LogEvent, thresholds: Thresholds) -> Iterator[Finding]:
             was, began = event.before, ended(event, since)
             if was is None or began is None:
