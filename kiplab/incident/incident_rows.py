@@ -45,7 +45,8 @@ Numbered = tuple[int, Finding]
 
 class Shot(NamedTuple):
     """What is so from moment `x` on. `missing` says why nothing is known there, `silent` how long
-    no controller wrote."""
+    no controller wrote. Behind a `gap` only what later records tell is known.
+    """
 
     x: int
     state: PartitionState | None
@@ -53,6 +54,7 @@ class Shot(NamedTuple):
     event: LogEvent | None = None
     missing: str = ""
     silent: str = ""
+    gap: bool = False
 
 
 class Pictured(NamedTuple):
@@ -84,7 +86,7 @@ def concerned(events: Sequence[LogEvent], key: PartitionKey) -> tuple[LogEvent, 
         )
         is_of_cluster = event.partition is None and event.life is None and now != governing
         is_of_broker = event.life is not None and event.life.broker in brokers
-        if is_of_cluster or is_of_broker or _is_about(event, key):
+        if is_of_cluster or is_of_broker or _is_about(event, key) or _silence(event):
             mine.append(event)
         governing = now
     return tuple(mine)
@@ -143,16 +145,18 @@ def _shots(
         cluster = events[first - 1].cluster
         state = next((e.after for e in reversed(events[:first]) if _is_about(e, key)), state)
     yield Shot(0, state, cluster)
-    x, offset = 1, events[first - 1].record.offset if first else NO_TIME
+    x, gap, offset = 1, False, events[first - 1].record.offset if first else NO_TIME
     for event in events[first:last]:
         here = (g for g in gaps if 0 <= offset < g.offset <= event.record.offset and g.until > 0)
-        missing = "; ".join(f"offsets {gap.offset}–{gap.until - 1} are missing" for gap in here)
+        missing = "; ".join(f"offsets {g.offset}–{g.until - 1} are missing" for g in here)
         silent, offset = _silence(event), event.record.offset
+        if missing:
+            state, cluster, gap = None, replace(cluster, lives={}), True
         if missing or silent:
-            yield Shot(x, state, cluster, missing=missing, silent=silent)
+            yield Shot(x, state, cluster, None, missing, silent, gap)
             x += 1
         state, cluster = (event.after if _is_about(event, key) else state), event.cluster
-        yield Shot(x, state, cluster, event)
+        yield Shot(x, state, cluster, event, gap=gap)
         x += 1
 
 
@@ -213,7 +217,7 @@ def _moments(shots: Sequence[Shot]) -> Iterator[MomentRow]:
     yield MomentRow(shots[-1].x + 1, 0, "after the last record", "")
 
 
-Place = tuple[str, str, str]
+TrackKey = tuple[str, str, str]
 """Lane, track, partition."""
 
 
@@ -224,7 +228,7 @@ def _spans(shots: Sequence[Shot], around: Pictured) -> Iterator[SpanRow]:
         yield from spans_of(readings, shots[-1].x + 1, *place)
 
 
-def _readings(shot: Shot, around: Pictured) -> Iterator[tuple[Place, Reading]]:
+def _readings(shot: Shot, around: Pictured) -> Iterator[tuple[TrackKey, Reading]]:
     yield from _of_partition(shot, around)
     yield from _of_controller(shot)
     for id in around.brokers:
@@ -233,11 +237,11 @@ def _readings(shot: Shot, around: Pictured) -> Iterator[tuple[Place, Reading]]:
         yield ("world", UNKNOWN, ""), Reading(UNKNOWN, shot.missing)
 
 
-def _of_partition(shot: Shot, around: Pictured) -> Iterator[tuple[Place, Reading]]:
+def _of_partition(shot: Shot, around: Pictured) -> Iterator[tuple[TrackKey, Reading]]:
     state, name = shot.state, around.name
     removed = shot.event is not None and "removed" in shot.event.handlers
     if state is None:
-        if not (around.is_new or removed):
+        if shot.gap or not (around.is_new or removed):
             yield ("partition", UNKNOWN, name), Reading(UNKNOWN, "not known")
         return
     epoch, flag = str(state.leader_epoch), "recovering" if state.recovering else ""
@@ -251,7 +255,7 @@ def _of_partition(shot: Shot, around: Pictured) -> Iterator[tuple[Place, Reading
         yield ("partition", track, name), Reading(text.removeprefix("broker "), text)
 
 
-def _of_controller(shot: Shot) -> Iterator[tuple[Place, Reading]]:
+def _of_controller(shot: Shot) -> Iterator[tuple[TrackKey, Reading]]:
     epoch, version = shot.cluster.controller_epoch, _version(shot.cluster)
     if epoch >= 0:
         more = f" · metadata version {version}" if version else ""
@@ -260,9 +264,9 @@ def _of_controller(shot: Shot) -> Iterator[tuple[Place, Reading]]:
         yield ("controller", UNKNOWN, ""), Reading(shot.silent, f"silent {shot.silent}")
 
 
-def _of_broker(shot: Shot, around: Pictured, id: int) -> Iterator[tuple[Place, Reading]]:
+def _of_broker(shot: Shot, around: Pictured, id: int) -> Iterator[tuple[TrackKey, Reading]]:
     lane, life, state = broker_lane(id), shot.cluster.lives.get(id), shot.state
-    if life is None and not around.is_start:
+    if life is None and (shot.gap or not around.is_start):
         yield (lane, UNKNOWN, ""), Reading(UNKNOWN, "not known")
     if life is not None and life.ended is None:
         standing = "fenced" if life.fenced else "active" if life.may_lead else "shutting down"

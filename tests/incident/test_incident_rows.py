@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-from msgspec.structs import replace
-
 from kiplab.figures.timeline.whole_runs import timeline_drawing
 from kiplab.incident.history_words import stories
 from kiplab.incident.records import LogItem, Remark
@@ -78,13 +76,21 @@ def test_what_no_record_tells_is_hatched() -> None:
     assert track("partition", UNKNOWN, cut) == []
 
 
-def test_a_gap_and_a_silence_have_a_moment_of_their_own() -> None:
-    items = log(V3_4_AT_3_5 + OTHER_LIFE.replace("32 16.0", "31 12.0 idle\n32 30.0"))
-    gap = Remark("gap", "records are missing", "a.log", offset=56, until=60)
-    whole = history(items)
-    (told,) = stories(replace(whole, remarks=(gap,)), [PARTITION])
-    assert ("…", "60", "offsets 56–59 are missing") in track("world", UNKNOWN, told.rows)
-    assert ("…", "32", "silent 18.0 s") in track("controller", UNKNOWN, told.rows)
+def test_a_gap_has_a_moment_and_nothing_is_known_behind_it() -> None:
+    gap = Remark("gap", "records are missing", "a.log", offset=35, until=54)
+    items = log(V3_4_AT_3_5 + OTHER_LIFE)
+    place = next(n for n, record in enumerate(items) if record.offset == 54)
+    of = of_log([*items[:place], gap, *items[place:]])
+    assert track("world", UNKNOWN, of)[0] == ("…", "55", "offsets 35–53 are missing")
+    assert track("partition", UNKNOWN, of) == [("…", "after", "not known")]
+    assert track("broker 2", UNKNOWN, of) == [("…", "after", "not known")]
+    assert track("broker 1", "uptime", of)[-1] == ("60", "after", "broker epoch 60")
+
+
+def test_a_silence_of_the_controllers_has_a_moment() -> None:
+    idle = "31 12.0 idle\n32 30.0 idle\n33 30.0"
+    of = of_log(log(V3_4_AT_3_5 + OTHER_LIFE.replace("32 16.0", idle)))
+    assert ("…", "32", "silent 18.0 s") in track("controller", UNKNOWN, of)
 
 
 def test_findings_are_marks_with_their_numbers_and_sentences() -> None:
