@@ -306,3 +306,8 @@ def test_a_checkpoint_is_compared_with_the_records_before_it(left_out: str, sent
     assert any(sentence in said for said in told) == bool(sentence)
     state = the_partition(replay, 0)
     assert (state.isr, state.partition_epoch) == ((2, 1), 1)
+
+
+def test_a_checkpoint_alone_has_a_moment() -> None:
+    _, replay, _ = replayed([saved(9, START)])
+    assert replay.first == replay.last == Moment(8, 1000)

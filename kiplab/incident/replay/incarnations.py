@@ -69,10 +69,12 @@ def met(record: LogRecord) -> BrokerLife:
 
 
 def changed(life: BrokerLife, record: LogRecord) -> BrokerLife:
-    """It after its broker was fenced, unfenced, asked for a controlled shutdown, or has other log
-    directories.
+    """It after its broker was fenced, unfenced or unregistered, asked for a controlled shutdown, or
+    has other log directories.
     """
     fields, at = record.fields, record.moment
+    if record.type == "UNREGISTER_BROKER_RECORD":
+        return ended(life, at)
     fenced = _FENCED.get(record.type, fields.get("fenced", 0))
     if fenced:
         life = replace(life, fenced=fenced == 1, changed=at)

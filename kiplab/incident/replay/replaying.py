@@ -46,6 +46,7 @@ class Replay:
         self.cluster, self.complete = ClusterState(), False
         self.remarks: list[Remark] = []
         self.first: Moment | None = None
+        self._begun: Moment | None = None
         self._last: LogRecord | None = None
         self._arounds: dict[str, Around] = {}
         self._report, self._exact = report, exact
@@ -56,8 +57,8 @@ class Replay:
 
     @property
     def last(self) -> Moment | None:
-        """Where the last record stands that was read."""
-        return self._last.moment if self._last else None
+        """Where the last record stands that was read, or that a checkpoint has."""
+        return self._last.moment if self._last else self._begun
 
     @property
     def partitions(self) -> dict[PartitionKey, PartitionState]:
@@ -121,8 +122,6 @@ class Replay:
         self._arounds.clear()
 
     def _says(self, sentence: str, at: Moment, about: PartitionState | None = None) -> None:
-        if not sentence:
-            return
         names = (about.name,) if about else ()
         said = f"{sentence}."
         self._report(Finding("inconsistent", "sure", said, *at, names, event=at.offset))
@@ -154,17 +153,16 @@ class Replay:
 
     def _configured(self, record: LogRecord) -> Iterable[RecordEffect]:
         kind, name = record.fields["resourceType"], record.fields["resourceName"]
-        if record.fields["name"] not in _KEPT_SETTINGS or (kind, bool(name)) not in (
-            (_TOPIC, True),
-            (_BROKER, False),
-        ):
-            return ()
         of_topics, of_cluster = self.cluster.topic_settings, self.cluster.cluster_settings
-        if kind == _BROKER:
+        if record.fields["name"] not in _KEPT_SETTINGS:
+            return ()
+        if kind == _TOPIC:
+            settings = _set(of_topics.get(name, {}), record)
+            self._change(topic_settings={**of_topics, name: settings})
+        elif kind == _BROKER and not name:
             self._change(cluster_settings=_set(of_cluster, record))
-            return self._all(name, record, partitions.settled)
-        settings = _set(of_topics.get(name, {}), record)
-        self._change(topic_settings={**of_topics, name: settings})
+        else:
+            return ()
         return self._all(name, record, partitions.settled)
 
     # Topics
@@ -220,7 +218,8 @@ class Replay:
         after = partitions.created(record, topic.name, self._around(topic.name))
         if before:
             _, said = agreed(before, after)
-            self._says(f"The record has {after.name}{said}" if said else "", record.moment, after)
+            if said:
+                self._says(f"The record has {after.name}{said}", record.moment, after)
         topic.partitions[number] = after
         return ((before, after, None),)
 
@@ -261,19 +260,13 @@ class Replay:
             life = incarnations.met(record)
         return self._lives_on(incarnations.changed(life, record))
 
-    def _unregistered(self, record: LogRecord) -> Iterable[RecordEffect]:
-        broker, epoch = incarnations.broker_of(record)
-        life = self.cluster.lives.get(broker)
-        if life is None or life.epoch != epoch:
-            self._unknown(record, ("", broker), f"broker {broker} of epoch {epoch}")
-            return ()
-        return self._lives_on(incarnations.ended(life, record.moment))
-
     def _lives_on(self, life: BrokerLife) -> Iterable[RecordEffect]:
         self._change(lives={**self.cluster.lives, life.broker: life})
         return ((None, None, life),)
 
     def _buried(self, life: BrokerLife, at: Moment) -> None:
+        if not life.incarnation:
+            return
         past = life if life.ended else incarnations.ended(life, at)
         earlier = self.cluster.earlier_lives
         lived = (*earlier.get(life.broker, ()), past)
@@ -300,9 +293,10 @@ class Replay:
         self._change(lives={})
 
     def _saved(self, saved: SavedState) -> None:
-        image, at = Replay(self._report, exact=False), max(saved.end - 1, 0)
+        image, at = Replay(self._report, exact=False), Moment(max(saved.end - 1, 0), saved.time)
+        self.first = self._begun = self.first or at
         for record in saved.records:
-            moved = msgspec.structs.replace(record, offset=at, time=saved.time)
+            moved = msgspec.structs.replace(record, offset=at.offset, time=at.time)
             for _ in image._read(moved):
                 pass
         self._compare(image, Moment(saved.end, saved.time))
@@ -348,7 +342,7 @@ _REPLAYED: dict[str, Callable[[Replay, LogRecord], Iterable[RecordEffect]]] = {
     "PARTITION_RECORD": Replay._partition_created,
     "PARTITION_CHANGE_RECORD": Replay._partition_changed,
     "REGISTER_BROKER_RECORD": Replay._registered,
-    "UNREGISTER_BROKER_RECORD": Replay._unregistered,
+    "UNREGISTER_BROKER_RECORD": Replay._registration_changed,
     "FENCE_BROKER_RECORD": Replay._registration_changed,
     "UNFENCE_BROKER_RECORD": Replay._registration_changed,
     "BROKER_REGISTRATION_CHANGE_RECORD": Replay._registration_changed,
