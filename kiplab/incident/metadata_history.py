@@ -5,7 +5,7 @@
 >>> [finding.sentence for finding in history.findings]  # doctest: +SKIP
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -19,14 +19,12 @@ from .findings.rule import Thresholds
 from .findings.rule_table import findings_at_end, findings_of
 from .gathering import GatheredFindings
 from .log_evidence import NodeLogs
-from .reading import read_items
+from .reading.log_reading import ByteProgress, read_items
 from .records import UNKNOWN, FileRead, LogItem, Moment, Remark
 from .replay.replaying import Replay
 from .states import BrokerLife, ClusterState, LogEvent, PartitionKey, PartitionState
 
 PICTURED = 5
-Progress = Callable[[int, int], None]
-"""Called with the bytes that were read and the bytes that there are."""
 
 
 class MetadataHistory(msgspec.Struct, frozen=True):
@@ -105,7 +103,7 @@ def read_metadata_log(
     logs: Iterable[str | Path] = (),
     zone: str | None = None,
     anonymise: bool = False,
-    progress: Progress | None = None,
+    progress: ByteProgress | None = None,
 ) -> MetadataHistory:
     """Replay the metadata log of a real cluster, and say what it shows.
 
