@@ -11,10 +11,10 @@ KEPT = 10_000
 """As many findings are kept; the rest is counted."""
 _KINDS: tuple[FindingKind, ...] = get_args(FindingKind)
 _ALONE = -1
-_Key = tuple[str, int, int]
+_FindingKey = tuple[str, int, int]
 
 
-class _Group(msgspec.Struct):
+class _FoundTogether(msgspec.Struct):
     """The first finding of an event, and what the others add."""
 
     first: Finding
@@ -27,7 +27,9 @@ class GatheredFindings:
 
     def __init__(self) -> None:
         self.left_out = 0
-        self._groups: dict[FindingKind, dict[_Key, _Group]] = {kind: {} for kind in _KINDS}
+        self._groups: dict[FindingKind, dict[_FindingKey, _FoundTogether]] = {
+            kind: {} for kind in _KINDS
+        }
         self._names: dict[str, str] = {}
         self._count = self._added = 0
 
@@ -42,7 +44,7 @@ class GatheredFindings:
             if self._count == KEPT and not self._gave_way(finding.kind):
                 self.left_out += 1
                 return
-            group = groups[key] = _Group(finding, [], {})
+            group = groups[key] = _FoundTogether(finding, [], {})
             self._count += 1
         # A name is one text, however many findings have it.
         group.partitions += (self._names.setdefault(name, name) for name in finding.partitions)

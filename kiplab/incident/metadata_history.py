@@ -5,7 +5,7 @@
 >>> [finding.sentence for finding in history.findings]  # doctest: +SKIP
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -19,14 +19,12 @@ from .findings.rule import Thresholds
 from .findings.rule_table import findings_at_end, findings_of
 from .gathering import GatheredFindings
 from .log_evidence import NodeLogs
-from .reading import read_items
+from .reading.log_reading import ByteProgress, read_items
 from .records import UNKNOWN, FileRead, LogItem, Moment, Remark
 from .replay.replaying import Replay
 from .states import BrokerLife, ClusterState, LogEvent, PartitionKey, PartitionState
 
 PICTURED = 5
-Progress = Callable[[int, int], None]
-"""Called with the bytes that were read and the bytes that there are."""
 
 
 class MetadataHistory(msgspec.Struct, frozen=True):
@@ -71,14 +69,22 @@ class MetadataHistory(msgspec.Struct, frozen=True):
         self._passes[names] = tuple(_events_of(names, self._items))
         return self._passes[names]
 
-    def play(self, partition: str, *, disk: str = "tail-lost") -> PlayOfHistory:
-        """A play that makes the engine write the records of a partition; `disk` is what a process
-        that dies takes along. Of topics of one name it is the one that was created last.
+    def play(
+        self, partition: str, *, since: str | int | None = None, disk: str = "tail-lost"
+    ) -> PlayOfHistory:
+        """A play that makes the engine write the records of a partition, from the first one at or
+        after `since` on; `disk` is what a process that dies takes along. Of topics of one name it
+        is the one that was created last.
 
         Raises NoHistoryError for a partition that the log has not, UnreadableInputError where a
-        file is not what it was.
+        file is not what it was, ValueError for a bound that is none.
         """
-        events = self.events(partition)
+        begin = _bound(since)
+        events = [
+            event
+            for event in self.events(partition)
+            if not begin or not _is_before(event.record.moment, begin)
+        ]
         keys = [e.after.key for e in events if e.after and e.after.name == partition]
         if not keys:
             raise NoHistoryError(f"there is no partition {partition!r} in this log")
@@ -97,7 +103,7 @@ def read_metadata_log(
     logs: Iterable[str | Path] = (),
     zone: str | None = None,
     anonymise: bool = False,
-    progress: Progress | None = None,
+    progress: ByteProgress | None = None,
 ) -> MetadataHistory:
     """Replay the metadata log of a real cluster, and say what it shows.
 

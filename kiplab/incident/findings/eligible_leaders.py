@@ -6,7 +6,7 @@ from ..states import NO_LEADER
 from .finding import Finding
 from .finding_words import joined_as
 from .leader_changes import LACKS, is_last_leader
-from .rule import Change, change_rule
+from .rule import LoggedChange, change_rule
 
 KEEPS_ELR = "4.3"
 """AssignReplicasToDirs keeps the ELR from here on: pull request 20716, which kiplab has no guard
@@ -15,7 +15,7 @@ STRIKES_OFF = {"registration", "unregistration"}
 """The rule at work: the process before had not stopped cleanly, or the broker is gone."""
 
 
-def is_cleared_by_change(change: Change) -> bool:
+def is_cleared_by_change(change: LoggedChange) -> bool:
     """Whether a change empties the ELR and says nothing of the ISR or the leader."""
     record, handlers = change.event.record, change.event.handlers
     if record.type != "PARTITION_CHANGE_RECORD" or not change.before.elr or change.after.elr:
@@ -26,7 +26,7 @@ def is_cleared_by_change(change: Change) -> bool:
 
 
 @change_rule("F14", "sure")
-def elr_cleared_leaderless(change: Change) -> Iterator[Finding]:
+def elr_cleared_leaderless(change: LoggedChange) -> Iterator[Finding]:
     """Eligible leader replicas that were cleared while the partition had no leader."""
     before, has_elr = change.before, change.event.cluster.has_elr
     if before.leader != NO_LEADER or change.elected != NO_LEADER:
@@ -49,7 +49,7 @@ def elr_cleared_leaderless(change: Change) -> Iterator[Finding]:
 
 
 @change_rule("F15", "sure")
-def elr_wiped_by_directories(change: Change) -> Iterator[Finding]:
+def elr_wiped_by_directories(change: LoggedChange) -> Iterator[Finding]:
     """Eligible leader replicas that were lost as a broker reported its directories (up to 4.2)."""
     elr = change.before.elr
     # Without a leader it is graver: F14.
@@ -62,7 +62,7 @@ def elr_wiped_by_directories(change: Change) -> Iterator[Finding]:
 
 
 @change_rule("F13", "occasion")
-def last_leader(change: Change) -> Iterator[Finding]:
+def last_leader(change: LoggedChange) -> Iterator[Finding]:
     """An unclean election of the last known leader: the ISR and the ELR are empty."""
     broker, before = change.elected, change.before
     if not is_last_leader(change):

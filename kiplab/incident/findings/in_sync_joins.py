@@ -8,7 +8,7 @@ from ..records import UNKNOWN
 from ..states import BrokerLife
 from .finding import Finding, FindingKind
 from .finding_words import duration_ms, first_release, is_before, prevented_by, span
-from .rule import Change, change_rule
+from .rule import LoggedChange, change_rule
 
 SHORT_MS = 1000
 """A follower fetches every half second at least, when nothing is written (replica.fetch.wait.max.ms
@@ -22,7 +22,7 @@ ONE_PROCESS = ("kafka-15221.stale-fetch", "kafka-15221.locked-state")
 
 
 @change_rule("F4", "occasion")
-def quick_join(change: Change) -> Iterator[Finding]:
+def quick_join(change: LoggedChange) -> Iterator[Finding]:
     """A join of the ISR by a broker that restarted under the same leader epoch (KAFKA-14139)."""
     for broker in change.joins:
         present = change.event.cluster.lives.get(broker)
@@ -49,7 +49,7 @@ def quick_join(change: Change) -> Iterator[Finding]:
         )
 
 
-def _process_under_leader(change: Change, present: BrokerLife) -> BrokerLife | None:
+def _process_under_leader(change: LoggedChange, present: BrokerLife) -> BrokerLife | None:
     """The process before, if it may have fetched under the present leader epoch.
 
     One that the controller fenced may still fetch: it is over with the next registration only.
@@ -62,7 +62,7 @@ def _process_under_leader(change: Change, present: BrokerLife) -> BrokerLife | N
     return None if again else earlier[-1]
 
 
-def _grade(change: Change) -> tuple[FindingKind, str, tuple[str, ...]]:
+def _grade(change: LoggedChange) -> tuple[FindingKind, str, tuple[str, ...]]:
     """Kind, words and guards. KIP-903 compares broker epochs where followers send them.
 
     The controller knows how where they do: it knows the metadata version that lets them.
@@ -84,7 +84,7 @@ def _grade(change: Change) -> tuple[FindingKind, str, tuple[str, ...]]:
 
 
 @change_rule("F8", "sure")
-def not_alive_in_isr(change: Change) -> Iterator[Finding]:
+def not_alive_in_isr(change: LoggedChange) -> Iterator[Finding]:
     """A join of the ISR by a broker that is fenced, not registered or shutting down (KIP-841)."""
     lives = change.event.cluster.lives
     for present in (lives[broker] for broker in change.joins if broker in lives):
@@ -99,7 +99,7 @@ def not_alive_in_isr(change: Change) -> Iterator[Finding]:
 
 
 @change_rule("F20", "note")
-def flapping(change: Change) -> Iterator[Finding]:
+def flapping(change: LoggedChange) -> Iterator[Finding]:
     """More than ten changes of one ISR within five minutes."""
     times = change.after.isr_changes
     # While it goes on, it is one finding.

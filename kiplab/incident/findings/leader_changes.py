@@ -7,20 +7,20 @@ from ..records import UNKNOWN
 from ..states import NO_LEADER
 from .finding import Finding
 from .finding_words import first_release, is_before, joined_as, prevented_by, process
-from .rule import Change, change_rule
+from .rule import LoggedChange, change_rule
 
 UNCLEAN = "unclean.leader.election.enable"
 LACKS = "whether {} lacked committed records"
 
 
-def is_unclean(change: Change) -> bool:
+def is_unclean(change: LoggedChange) -> bool:
     """Whether the record elects outside the ISR and the ELR, or begins a recovery (KIP-704)."""
     known = (*change.before.isr, *change.before.elr, NO_LEADER)
     recovers = change.event.record.fields.get("leaderRecoveryState") == 1
     return change.elected not in known or (recovers and change.elected != NO_LEADER)
 
 
-def is_last_leader(change: Change) -> bool:
+def is_last_leader(change: LoggedChange) -> bool:
     """Whether it elects the last known leader uncleanly, as both lists are empty (KIP-966).
 
     One record may strike off the last eligible leader replica and elect.
@@ -30,7 +30,7 @@ def is_last_leader(change: Change) -> bool:
     return is_last and is_unclean(change)
 
 
-def is_other_process(change: Change) -> bool:
+def is_other_process(change: LoggedChange) -> bool:
     """Whether it elects cleanly who was in sync, or eligible, as an earlier process."""
     broker, cluster = change.elected, change.event.cluster
     joined, present = change.before.joined.get(broker), cluster.lives.get(broker)
@@ -44,13 +44,13 @@ def is_other_process(change: Change) -> bool:
     return joined.broker_epoch != present.epoch and not same
 
 
-def is_held_clean(change: Change) -> bool:
+def is_held_clean(change: LoggedChange) -> bool:
     """Whether the controller had judged its stop before: the other way off the ELR is a strike."""
     return change.event.cluster.has_elr and change.elected in change.before.elr
 
 
 @change_rule("F1", "occasion")
-def other_life(change: Change) -> Iterator[Finding]:
+def other_life(change: LoggedChange) -> Iterator[Finding]:
     """A clean election of a broker that had been in sync as an earlier incarnation."""
     if not is_other_process(change):
         return
@@ -79,7 +79,7 @@ def other_life(change: Change) -> Iterator[Finding]:
 
 
 @change_rule("F3", "occasion")
-def unclean(change: Change) -> Iterator[Finding]:
+def unclean(change: LoggedChange) -> Iterator[Finding]:
     """An election of a broker that was in neither the ISR nor the ELR, or with recovery."""
     broker, before = change.elected, change.before
     back = [b for b in before.passed_over if b in change.after.isr and b not in before.isr]
@@ -96,7 +96,7 @@ def unclean(change: Change) -> Iterator[Finding]:
     yield unclean.finding(change.event, said, lives=lives, cannot_say=cannot_say)
 
 
-def _back_in_sync(change: Change, back: list[int]) -> Finding:
+def _back_in_sync(change: LoggedChange, back: list[int]) -> Finding:
     said = f"{list(back)}, which an unclean election had passed over, joined the ISR again at "
     said += f"{change.offset}: what the new leader did not have was truncated before that."
     cannot_say = "whether there was anything that the new leader did not have"
@@ -104,7 +104,7 @@ def _back_in_sync(change: Change, back: list[int]) -> Finding:
     return unclean.finding(change.event, said, kind="note", lives=lives, cannot_say=cannot_say)
 
 
-def _whose_doing(change: Change) -> str:
+def _whose_doing(change: LoggedChange) -> str:
     """By hand, by configuration, or that the log cannot tell."""
     cluster, first = change.event.cluster, first_release("kafka-12670.unclean-by-config")
     # Controllers register from 3.7 on. Before that the newest of the brokers stands for theirs.
@@ -123,7 +123,7 @@ def _whose_doing(change: Change) -> str:
 
 
 @change_rule("F16", "sure")
-def dead_leader(change: Change) -> Iterator[Finding]:
+def dead_leader(change: LoggedChange) -> Iterator[Finding]:
     """A leader that is fenced or not registered, or -1 as the last known leader."""
     before, broker = change.before, change.elected
     present = change.event.cluster.lives.get(broker)
@@ -141,7 +141,7 @@ def dead_leader(change: Change) -> Iterator[Finding]:
 
 
 @change_rule("F19", "note")
-def leader_epoch_without_leader_change(change: Change) -> Iterator[Finding]:
+def leader_epoch_without_leader_change(change: LoggedChange) -> Iterator[Finding]:
     """A new leader epoch under the same leader, with its reason."""
     before, after = change.before, change.after
     if after.leader != before.leader or after.leader_epoch == before.leader_epoch:

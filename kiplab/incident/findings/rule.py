@@ -31,7 +31,7 @@ class EndOfLog(msgspec.Struct, frozen=True):
     thresholds: Thresholds = USUAL
 
 
-class Change(NamedTuple):
+class LoggedChange(NamedTuple):
     """A record about a partition that is there before and after it. `elected` is NO_LEADER where
     nobody became leader; `joins` enter the ISR of a leader that stays, and that has asked for it.
     """
@@ -49,20 +49,20 @@ class Change(NamedTuple):
         return self.event.record.offset
 
 
-def change_of(event: LogEvent, thresholds: Thresholds) -> Change | None:
+def change_of(event: LogEvent, thresholds: Thresholds) -> LoggedChange | None:
     """The change of a partition that an event is, if it is one."""
     before, after = event.before, event.after
     if before is None or after is None:
         return None
     if after.leader != before.leader or after.leader == NO_LEADER or after.isr == before.isr:
         elected = NO_LEADER if after.leader == before.leader else after.leader
-        return Change(event, before, after, thresholds, elected)
+        return LoggedChange(event, before, after, thresholds, elected)
     joins = tuple(broker for broker in after.isr if broker not in before.isr)
-    return Change(event, before, after, thresholds, joins=joins)
+    return LoggedChange(event, before, after, thresholds, joins=joins)
 
 
 Judge = Callable[[LogEvent, Thresholds], Iterator[Finding]]
-JudgeOfChange = Callable[[Change], Iterator[Finding]]
+JudgeOfChange = Callable[[LoggedChange], Iterator[Finding]]
 JudgeOfEnd = Callable[[EndOfLog], Iterator[Finding]]
 LastingWords = Callable[[PartitionState, ClusterState], str]
 """A sentence with braces where it says how long."""

@@ -27,7 +27,7 @@ class _Copy:
         """The offset after all that it had so far."""
         self.lost_to = UNKNOWN
         """The controller epoch below which the log went on without this copy."""
-        self.is_told = False
+        self.has_remark = False
         """Whether it was said that something of it is left out."""
 
     def advance(self) -> Iterator[Remark]:
@@ -43,7 +43,7 @@ class _Copy:
 
 
 class JoinedLog:
-    """The items of one log, in order. `read` counts the metadata records that were known."""
+    """The items of one log, in order, of the batches and checkpoints of its parts."""
 
     def __init__(
         self,
@@ -128,21 +128,21 @@ class JoinedLog:
 
     def _left_out(self, copy: _Copy, batch: LogBatch) -> Iterator[Remark]:
         """Told once a copy, and not of what the log has already."""
-        file, base, is_told = copy.part.file, batch.base, copy.is_told
-        copy.is_told = True
-        if is_told:
-            return
+        file, base = copy.part.file, batch.base
         if batch.controller_epoch < copy.lost_to:
             text = (
                 f"from offset {base} on, records of controller epoch {batch.controller_epoch} are"
                 f" left out: the log went on with those of epoch {copy.lost_to}"
             )
-            yield Remark("truncated", text, file, base)
+            remark = Remark("truncated", text, file, base)
         elif base < copy.end:
             text = f"offsets go back from {copy.end} to {base}: the second time is left out"
-            yield Remark("damaged", text, file, base)
+            remark = Remark("damaged", text, file, base)
         else:
-            copy.is_told = False
+            return
+        if not copy.has_remark:
+            copy.has_remark = True
+            yield remark
 
     # --- what is yielded --------------------------------------------------------------------------
 
