@@ -7,7 +7,7 @@ from ..states import ClusterState, PartitionState
 from .finding import Finding
 from .finding_words import joined_as, lasted, process
 from .leader_changes import is_held_clean, is_other_process, is_unclean
-from .rule import LoggedChange, EndOfLog, change_rule, ended, lasting_rule, open_since
+from .rule import EndOfLog, LoggedChange, change_rule, ended, lasting_rule, open_since
 
 RECOVERING_MS = 10 * 60_000
 """A leader asks for a change of the ISR as soon as a follower has caught up, which ends it: ten
