@@ -43,7 +43,7 @@ def run_import(options: argparse.Namespace) -> int:
             with common.writing(file):
                 write_history(history, file, theme=options.theme)
         if options.as_play is not None:
-            _write_play(history, options.as_play)
+            _write_play(history, options.as_play, options.since)
         if options.json:
             common.print_json(report(history))
         elif options.out is not None:
@@ -75,12 +75,12 @@ def _history(options: argparse.Namespace) -> MetadataHistory:
         )
 
 
-def _write_play(history: MetadataHistory, out: str) -> None:
+def _write_play(history: MetadataHistory, out: str, since: str | None) -> None:
     """Of the first partition that is chosen, else of the one with the gravest finding."""
     name = next(iter(history.pictured), None)
     if name is None:
         raise common.CommandError("no finding is about a partition: name one, --partition orders-0")
-    play = history.play(name)
+    play = history.play(name, since=since)
     with common.writing(out):
         Path(out).write_text(play.text, "utf-8")
     common.complain(f"{out}: {name}, {play.records} of {play.of} records. {play.failed}".rstrip())

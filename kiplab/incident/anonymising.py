@@ -45,6 +45,7 @@ class InputNames(Iterable[LogItem]):
         self._items, self._others = items, others
         self._names: dict[str, str] = {}
         self._counts: dict[str, int] = {}
+        self._compiled = 0, re.compile("(?!)")
 
     def __iter__(self) -> Iterator[LogItem]:
         return map(self._item, self._items) if self._others else iter(self._items)
@@ -67,7 +68,8 @@ class InputNames(Iterable[LogItem]):
 
     def remark(self, remark: Remark) -> Remark:
         """What is said of the input."""
-        return replace(remark, text=self._text(remark.text), file=self.name("file", remark.file))
+        file = self.name("file", remark.file)
+        return replace(remark, file=file, text=self._text(remark.text))
 
     def line(self, line: NodeLine) -> NodeLine:
         """A line of a log file: its partition, and every name that is known."""
@@ -80,8 +82,12 @@ class InputNames(Iterable[LogItem]):
         return replace(line, read=read, text=self._text(text))
 
     def _text(self, text: str) -> str:
-        names = sorted((n for n in self._names if not n.isdigit()), key=len, reverse=True)
-        return _any_of(tuple(names)).sub(lambda match: self._names[match[0]], text)
+        if self._compiled[0] != len(self._names):
+            names = sorted((n for n in self._names if not n.isdigit()), key=len, reverse=True)
+            words = "|".join(map(re.escape, names))
+            pattern = re.compile(rf"(?<![\w.])(?:{words})(?![\w.])")
+            self._compiled = len(self._names), pattern
+        return self._compiled[1].sub(lambda match: self._names.get(match[0], ""), text)
 
     def _item(self, item: LogItem) -> LogItem:
         if isinstance(item, LogRecord):
@@ -120,9 +126,3 @@ class InputNames(Iterable[LogItem]):
 def _schemas() -> Mapping[str, MessageSchema]:
     kinds = (record_schemas(kind).values() for kind in ("metadata", "control"))
     return {schema.name: schema for schemas in kinds for schema in schemas}
-
-
-@cache
-def _any_of(names: tuple[str, ...]) -> re.Pattern[str]:
-    words = "|".join(map(re.escape, names)) or r"(?!)"
-    return re.compile(rf"(?<![\w.])(?:{words})(?![\w.])")

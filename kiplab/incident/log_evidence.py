@@ -33,9 +33,11 @@ class NodeLogs:
     def add(self, event: LogEvent) -> None:
         """One event more."""
         state, life = event.after, event.life
+        if not self._lines:
+            return
         if state is not None and state.name in self._about:
             self._begun.setdefault((state.name, state.leader_epoch), event)
-        if life is not None and self._lines:
+        if life is not None:
             self._processes[life.incarnation] = ("life", life.broker, life.epoch)
 
     def evidence(

@@ -69,14 +69,22 @@ class MetadataHistory(msgspec.Struct, frozen=True):
         self._passes[names] = tuple(_events_of(names, self._items))
         return self._passes[names]
 
-    def play(self, partition: str, *, disk: str = "tail-lost") -> PlayOfHistory:
-        """A play that makes the engine write the records of a partition; `disk` is what a process
-        that dies takes along. Of topics of one name it is the one that was created last.
+    def play(
+        self, partition: str, *, since: str | int | None = None, disk: str = "tail-lost"
+    ) -> PlayOfHistory:
+        """A play that makes the engine write the records of a partition, from the first one at or
+        after `since` on; `disk` is what a process that dies takes along. Of topics of one name it
+        is the one that was created last.
 
         Raises NoHistoryError for a partition that the log has not, UnreadableInputError where a
-        file is not what it was.
+        file is not what it was, ValueError for a bound that is none.
         """
-        events = self.events(partition)
+        begin = _bound(since)
+        events = [
+            event
+            for event in self.events(partition)
+            if not begin or not _is_before(event.record.moment, begin)
+        ]
         keys = [e.after.key for e in events if e.after and e.after.name == partition]
         if not keys:
             raise NoHistoryError(f"there is no partition {partition!r} in this log")

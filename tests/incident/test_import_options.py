@@ -93,6 +93,14 @@ def test_the_engine_writes_what_real_controllers_wrote(
     assert kiplab.run(play, kafka="3.5").verdict == newer
 
 
+def test_a_search_begins_where_the_play_begins(tmp_path: Path) -> None:
+    play = str(tmp_path / "made.play")
+    arguments = ["import", str(RECORDINGS / "quick-join-3.5.2"), "--partition", "orders-0"]
+    assert main([*arguments, "--from", "68", "--as-play", play]) == 0
+    # The race of the log takes 6 steps; what 3.5 leaves is a longer one.
+    assert [kiplab.explore(play, kafka=kafka).steps for kafka in (None, "3.5")] == [6, 15]
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [

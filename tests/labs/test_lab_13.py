@@ -1,6 +1,9 @@
 """Lab 13: what it says of the given log, of the play that is made of it, and of the other log."""
 
+import gzip
 import re
+import shlex
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +13,7 @@ from kiplab.incident.reading import read_items
 from kiplab.incident.records import LogRecord
 from kiplab.plays.play import format_play
 from kiplab.protocol.releases import METADATA_LEVEL
+from tests.conftest import Command
 from tests.incident.real_logs.recording import RECORDINGS
 from tests.labs.running import cells, exit_run, explained, prose
 
@@ -18,6 +22,12 @@ RECORDING = RECORDINGS / "quick-join-3.5.2"
 OTHER_LOG = RECORDINGS / "two-segments-3.9.1"
 ISR = re.compile(r"The ISR is \{([\d, ]+)\}")
 EPOCH = re.compile(r"registers as epoch (\d+)")
+STATE_CHANGE = (
+    "[2026-11-29 08:39:02,700] INFO [Broker id=3] Leader orders-0 with topic id"
+    " Some(lXO2BPNmT7Wbc8QxyjB2_g) starts at leader epoch 3 from offset 0 with partition epoch 5,"
+    " high watermark 0, ISR [2,3], adding replicas [] and removing replicas []. Previous leader"
+    " Some(1) and previous leader epoch was 2. (state.change.logger)\n"
+)
 BEGAN = 15
 """The offset from which the table counts its seconds."""
 
@@ -100,3 +110,18 @@ def test_it_takes_no_name_from_the_machine_on_which_the_log_was_made() -> None:
     }
     assert hosts == {"127.0.0.1"}
     assert "3.5.2" in prose(LAB)
+
+
+def test_the_commands_for_ones_own_cluster_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "dump.txt").write_bytes(gzip.decompress(INCIDENT_DUMP.read_bytes()))
+    (tmp_path / "state-change.log").write_text(STATE_CHANGE)
+    lines = re.findall(r"^kiplab (.*)$", cells(LAB, "markdown")["own"], re.MULTILINE)
+    assert lines
+    for line in lines:
+        code, _, said = command(*shlex.split(line, comments=True))
+        assert code == 0, (line, said)
+    assert {"orders.html", "orders.play", "for-others.html"} <= {p.name for p in tmp_path.iterdir()}
+    assert "orders-0" not in (tmp_path / "for-others.html").read_text(encoding="utf-8")

@@ -42,7 +42,7 @@ _WITHOUT_FIELDS: dict[str, Callable[[BrokerId, BrokerEpoch], records.Record]] = 
 }
 
 
-class Target(NamedTuple):
+class RecordTarget(NamedTuple):
     """A record of the log that a play has to bring about. `content` is None for a feature's level,
     of which the engine writes none; `after` is the partition, if the record is about it.
     """
@@ -73,17 +73,17 @@ def comparable(text: str) -> str:
     return _OF_THE_ENGINE.sub("", text)
 
 
-def targets_of(events: Sequence[LogEvent], key: PartitionKey) -> tuple[Target, ...]:
+def targets_of(events: Sequence[LogEvent], key: PartitionKey) -> tuple[RecordTarget, ...]:
     """The records about a partition, the brokers of its replicas, its settings and features, each
     once, in the order of the log; what the engine has no word for is left out.
     """
     states = [e.partition for e in events if e.partition and e.partition.key == key]
     brokers = {None, *(b for state in states for b in state.replicas)}
     topics = {None, "", *(state.topic for state in states)}
-    targets: dict[int, Target] = {}
+    targets: dict[int, RecordTarget] = {}
     for event in events:
         is_mine = event.partition is None or event.partition.key == key
-        target = Target(event, _content(event), event.after if is_mine else None)
+        target = RecordTarget(event, _content(event), event.after if is_mine else None)
         is_feature = event.record.fields.get("name") in FEATURES
         topic = getattr(target.content, "topic", None)
         if (target.content is None and not is_feature) or target.broker not in brokers:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ...protocol.ids import NO_LEADER
 from ...protocol.releases import METADATA_LEVEL, RELEASES, Mode, of_mode, supports
 from ..states import ClusterState, LogEvent, PartitionState
-from .compared_records import SETTINGS, Target
+from .compared_records import SETTINGS, RecordTarget
 
 RECORDS = 10
 """How many records the assumed logs begin with, and how many are written after each change."""
@@ -14,7 +14,9 @@ WORDS = {"true": "yes", "false": "no"}
 """What plays call the values of a setting."""
 
 
-def header_of(first: LogEvent, state: PartitionState, targets: Sequence[Target]) -> Iterator[str]:
+def header_of(
+    first: LogEvent, state: PartitionState, targets: Sequence[RecordTarget]
+) -> Iterator[str]:
     """The lines before the first move. `first` is the event after which the play begins, and the
     partition stands as in `state` there.
     """
@@ -57,7 +59,7 @@ def release_of(cluster: ClusterState, brokers: Iterable[int]) -> str:
 
 
 def _broker(
-    broker: int, cluster: ClusterState, release: str, targets: Sequence[Target], free: int
+    broker: int, cluster: ClusterState, release: str, targets: Sequence[RecordTarget], free: int
 ) -> str:
     """A broker that the log does not show yet is one that is down, under the epoch `free`."""
     life = cluster.lives.get(broker)
@@ -96,7 +98,7 @@ def _ids(brokers: Iterable[int]) -> str:
     return ",".join(map(str, brokers)) or "none"
 
 
-def _stop_in_two_steps(state: PartitionState, targets: Sequence[Target]) -> list[int]:
+def _stop_in_two_steps(state: PartitionState, targets: Sequence[RecordTarget]) -> list[int]:
     """Brokers whose controlled shutdown begins while they do not lead the partition.
 
     The controller lets a broker that leads nothing stop at once (BrokerHeartbeatManager), so each

@@ -14,7 +14,7 @@ from ...protocol.ids import NO_LEADER, BrokerId
 from ...protocol.kraft import records
 from ..records import UNKNOWN
 from ..states import PartitionState
-from .compared_records import FEATURES, SETTINGS, Target
+from .compared_records import FEATURES, SETTINGS, RecordTarget
 from .header_of_history import RECORDS, WORDS, metadata_version_of
 
 PlayLines = tuple[str, ...]
@@ -29,7 +29,7 @@ class Situation(NamedTuple):
     what a process that dies takes along (the word of ``disk=``).
     """
 
-    todo: Sequence[Target]
+    todo: Sequence[RecordTarget]
     cluster: Cluster
     state: PartitionState
     disk: str
@@ -62,7 +62,7 @@ def tries(now: Situation) -> Iterator[PlayLines]:
             yield from _of_partition(now, after)
 
 
-def _upgrade(target: Target) -> str:
+def _upgrade(target: RecordTarget) -> str:
     fields, version = target.event.record.fields, metadata_version_of(target.event.cluster)
     word = FEATURES[fields["name"]]
     return f"upgrade {word}={version if word == 'metadata' else fields['featureLevel']}"
@@ -89,14 +89,14 @@ def _of_brokers(now: Situation) -> Iterator[PlayLines]:
         yield (f"heartbeat {id}",)
 
 
-def _may_belong(change: Target, cause: Target) -> bool:
+def _may_belong(change: RecordTarget, cause: RecordTarget) -> bool:
     """Whether one handler may have written both: it does so at one time."""
     one, other = change.event.record, cause.event.record
     is_near = UNKNOWN in (one.time, other.time) or other.time - one.time <= SHORT_MS
     return change.after is not None and is_near and change.event.cause in (UNKNOWN, other.offset)
 
 
-def _registers(now: Situation, id: int, target: Target) -> Iterator[PlayLines]:
+def _registers(now: Situation, id: int, target: RecordTarget) -> Iterator[PlayLines]:
     release = target.event.life.release if target.event.life is not None else ""
     is_other = release not in ("", now.cluster.features.release_of(BrokerId(id)))
     start = (*((f"upgrade {id} kafka={release}",) if is_other else ()), f"start {id}")
@@ -105,7 +105,7 @@ def _registers(now: Situation, id: int, target: Target) -> Iterator[PlayLines]:
     yield (f"shut-down {id}", *start)
 
 
-def _is_fenced(now: Situation, id: int, following: Target | None) -> Iterator[PlayLines]:
+def _is_fenced(now: Situation, id: int, following: RecordTarget | None) -> Iterator[PlayLines]:
     if not now.runs(id):
         yield (f"expire {id}",)
         return
@@ -125,7 +125,7 @@ def _is_fenced(now: Situation, id: int, following: Target | None) -> Iterator[Pl
     yield (f"shut-down {id}",)
 
 
-def _is_fence(target: Target) -> bool:
+def _is_fence(target: RecordTarget) -> bool:
     is_old = isinstance(target.content, records.FenceBrokerRecord)
     changes = isinstance(target.content, records.BrokerRegistrationChangeRecord)
     return is_old or (changes and getattr(target.content, "fenced", 0) == 1)

@@ -18,7 +18,7 @@ from ...plays.stage import MOVES_MAX, Stage
 from ...protocol.ids import NO_LEADER
 from ..records import UNKNOWN
 from ..states import LogEvent, PartitionKey, PartitionState
-from .compared_records import Target, targets_of, written_by_engine
+from .compared_records import RecordTarget, targets_of, written_by_engine
 from .header_of_history import RECORDS, header_of
 from .lines_for_records import SHORT_MS, PlayLines, Situation, tries
 
@@ -63,7 +63,7 @@ def as_play(
     raise NoHistoryError("no event shows the partition")
 
 
-class _Group(msgspec.Struct, frozen=True):
+class _LineGroup(msgspec.Struct, frozen=True):
     """Lines, the run before them, and how many targets are written there."""
 
     before: Stage
@@ -77,11 +77,11 @@ class _Written(msgspec.Struct, frozen=True):
 
     first: LogEvent
     start: PartitionState
-    targets: tuple[Target, ...]
+    targets: tuple[RecordTarget, ...]
     disk: str
     header: PlayLines
     stage: Stage
-    groups: tuple[_Group, ...] = ()
+    groups: tuple[_LineGroup, ...] = ()
     done: int = 0
     moves: int = 0
     failed: str = ""
@@ -108,7 +108,7 @@ class _Written(msgspec.Struct, frozen=True):
         offsets = [t.event.record.offset for t in self.targets[self.done :][:count]]
         which = " to ".join(map(str, dict.fromkeys((*offsets[:1], *offsets[-1:]))))
         comment = f"offset {which} {comment}".strip() if offsets else comment
-        groups = (*self.groups, _Group(self.stage, self.done, lines, comment))
+        groups = (*self.groups, _LineGroup(self.stage, self.done, lines, comment))
         moves = self.moves + stage.history.at
         # What was done is in the groups: a history that grows is slow to add to.
         stage = replace(stage, history=History(stage.cluster), performed=())
@@ -119,7 +119,9 @@ def _next(written: _Written) -> _Written:
     lines_left = LINES_MAX - sum(len(group.lines) for group in written.groups)
     if min(lines_left, MOVES_MAX - written.moves) < _SPARE:
         most = f"a play has at most {LINES_MAX} lines and {MOVES_MAX} moves"
-        return replace(written, failed=f"The log goes on, and {most}: let it begin later.")
+        return replace(
+            written, failed=f"The log goes on, and {most}: let it begin later, with --from."
+        )
     target, before = written.targets[written.done], written.state
     if target.is_directories:
         return written.grown(written.stage, (), 1, "directories, which the engine has not")
@@ -148,7 +150,7 @@ def _with_controller(written: _Written, event: LogEvent) -> tuple[PlayLines, Sta
     return lines, written.run(written.stage, lines)[1] or written.stage
 
 
-def _fitting(wrote: list[str], todo: Sequence[Target], lines: PlayLines) -> int:
+def _fitting(wrote: list[str], todo: Sequence[RecordTarget], lines: PlayLines) -> int:
     """How many targets are written by lines that wrote that; 0 if they are not the next ones.
 
     Of a feature's level the engine writes no record: it counts with what stands around it.
@@ -159,7 +161,7 @@ def _fitting(wrote: list[str], todo: Sequence[Target], lines: PlayLines) -> int:
     return count if wrote == [t.text for n, t in enumerate(todo[:count]) if n not in silent] else 0
 
 
-def _is_same(stage: Stage, done: Sequence[Target]) -> bool:
+def _is_same(stage: Stage, done: Sequence[RecordTarget]) -> bool:
     """Whether ISR and leader epoch are those of the log: a gap in it makes them differ."""
     after = next((t.after for t in reversed(done) if t.after), None)
     state = None if after is None else partition_of(stage.cluster, after.name)
@@ -200,7 +202,7 @@ def _raced(written: _Written) -> _Written | None:
     todo = [t.text for t in written.targets[begun.done : written.done + 1] if t.text]
     if stage is None or after is None or [*wrote, *more] != todo:
         return None
-    asked = _Group(begun.before, begun.done, hold, "assumed: asked for here, answered later")
+    asked = _LineGroup(begun.before, begun.done, hold, "assumed: asked for here, answered later")
     groups = (*written.groups[:back], asked, *written.groups[back:])
     return replace(written, stage=stage, groups=groups).grown(after, release, 1)
 
@@ -241,7 +243,8 @@ def _assumptions(written: _Written) -> Iterator[str]:
     yield f"each leader takes {RECORDS} records after each change, and the whole ISR has them;"
     yield f"a process that did not stop in order died, and its disk is {written.disk}."
     if any(" led-by-" in line for line in written.header):
-        yield "A broker whose controlled shutdown has two steps leads another partition: led-by-ID."
+        yield "A broker whose controlled shutdown has two steps leads another partition, led-by-ID:"
+        yield "leave its line out for `kiplab explore`, which covers one partition."
     if not any(life.release for life in written.first.cluster.lives.values()):
         yield "No record names a release of Kafka: it is the first of the metadata version."
     yield "Offsets of the metadata log stand behind the lines; those of the engine are others."
