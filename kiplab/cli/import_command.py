@@ -25,7 +25,7 @@ def run_import(options: argparse.Namespace) -> int:
     from ..incident.as_play.play_of_history import NoHistoryError
     from ..incident.history_words import findings_sentence, report, stories, text
     from ..incident.incident_files import write_history
-    from ..incident.records import UnreadableInputError
+    from ..incident.log_items import UnreadableInputError
     from ..pages.browser_picture import ExportError
     from ..pages.export import check_installed
     from ..pages.page_files import page_theme

@@ -12,10 +12,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from .log_items import FileRead, LogItem, LogRecord, Remark
 from .node_logs import NodeLine
 from .reading.known_records import record_schemas
 from .reading.message_fields import MessageSchema, SchemaField
-from .records import FileRead, LogItem, LogRecord, Remark
 
 _OTHER_CONFIG, _TOPIC = "CONFIG_RECORD of no topic", 2
 """ConfigResource.Type of a topic; other settings are of brokers, groups or clients."""

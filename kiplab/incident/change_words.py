@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from ..protocol.ids import broker_list
 from ..protocol.releases import METADATA_LEVEL
-from .records import UNKNOWN, LogRecord
-from .states import NO_LEADER, BrokerLife, LogEvent, PartitionState
+from .log_items import UNKNOWN, LogRecord
+from .states import NO_LEADER, LogEvent, PartitionState, RegisteredIncarnation
 
 METADATA_VERSION = "metadata.version"
 _VERSIONS = {level: name for name, level in METADATA_LEVEL.items()}
@@ -46,8 +46,8 @@ def change_words(event: LogEvent, *, short: bool = False) -> str:
     not say what was before: ``leader 1, ISR {1}``.
     """
     record, before, after = event.record, event.before, event.after
-    if event.life is not None:
-        told = _life_words(record, event.life)
+    if event.incarnation is not None:
+        told = _incarnation_words(record, event.incarnation)
         return told.partition(" (")[0] if short else told
     if event.partition is None:
         return _cluster_words(record)
@@ -90,15 +90,15 @@ def _leader(id: int) -> str:
     return "none" if id == NO_LEADER else str(id)
 
 
-def _life_words(record: LogRecord, life: BrokerLife) -> str:
+def _incarnation_words(record: LogRecord, incarnation: RegisteredIncarnation) -> str:
     kind, fields = record.type.partition("_BROKER_RECORD")[0], record.fields
     if kind == "REGISTER":
-        kafka = f" (Kafka {life.release})" if life.release else ""
-        return f"broker {life.broker} registered as epoch {life.epoch}{kafka}"
+        kafka = f" (Kafka {incarnation.release})" if incarnation.release else ""
+        return f"broker {incarnation.broker} registered as epoch {incarnation.epoch}{kafka}"
     stops = "shutting down" if fields.get("inControlledShutdown", 0) == 1 else ""
     told = {1: "fenced", -1: "unfenced"}.get(fields.get("fenced", 0), "other log directories")
     kinds = {"FENCE": "fenced", "UNFENCE": "unfenced", "UNREGISTER": "unregistered"}
-    return f"broker {life.broker} {kinds.get(kind) or stops or told}"
+    return f"broker {incarnation.broker} {kinds.get(kind) or stops or told}"
 
 
 def _cluster_words(record: LogRecord) -> str:

@@ -19,7 +19,7 @@ class _FoundTogether(msgspec.Struct):
 
     first: Finding
     partitions: list[str]
-    lives: dict[tuple[int, int], None]
+    incarnations: dict[tuple[int, int], None]
 
 
 class GatheredFindings:
@@ -48,7 +48,7 @@ class GatheredFindings:
             self._count += 1
         # A name is one text, however many findings have it.
         group.partitions += (self._names.setdefault(name, name) for name in finding.partitions)
-        group.lives.update(dict.fromkeys(finding.lives))
+        group.incarnations.update(dict.fromkeys(finding.incarnations))
 
     def add_all(self, findings: Iterable[Finding]) -> None:
         """Some more."""
@@ -62,7 +62,7 @@ class GatheredFindings:
             msgspec.structs.replace(
                 group.first,
                 partitions=tuple(dict.fromkeys(group.partitions)),
-                lives=tuple(group.lives),
+                incarnations=tuple(group.incarnations),
             )
             for group in groups
         )

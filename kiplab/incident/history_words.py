@@ -17,8 +17,8 @@ from .change_words import (
 )
 from .findings.finding import Finding
 from .incident_rows import Numbered, concerned, incident_rows
+from .log_items import UNKNOWN
 from .metadata_history import MetadataHistory
-from .records import UNKNOWN
 from .states import LogEvent, PartitionKey, PartitionState
 
 TOLD_MAX, NAMES_MAX = 100, 3
@@ -73,7 +73,7 @@ def _story(
 def _is_about(finding: Finding, name: str, brokers: set[int]) -> bool:
     if finding.partitions:
         return name in finding.partitions
-    return not finding.lives or any(broker in brokers for broker, _ in finding.lives)
+    return not finding.incarnations or any(broker in brokers for broker, _ in finding.incarnations)
 
 
 def _changes(events: Sequence[LogEvent], rows: Rows) -> Iterator[tuple[int, ChangeLine]]:
@@ -112,13 +112,14 @@ def _at_the_end(history: MetadataHistory) -> Iterator[str]:
     yield f"metadata version {version_words(cluster.features.get(METADATA_VERSION, 0))}"
     yield f"eligible leader replicas {'on' if cluster.has_elr else 'off'}"
     yield plural(len(history.partitions), "partition")
-    for id, life in sorted(cluster.lives.items()):
-        yield f"broker {id} {f'Kafka {life.release}' if life.release else 'of unknown release'}"
+    for id, incarnation in sorted(cluster.incarnations.items()):
+        release = f"Kafka {incarnation.release}" if incarnation.release else "of unknown release"
+        yield f"broker {id} {release}"
 
 
 def where_words(finding: Finding, most: int = NAMES_MAX) -> str:
     """``orders-0, orders-1 and 4,988 more``; brokers where it is about no partition."""
-    brokers = dict.fromkeys(f"broker {broker}" for broker, _ in finding.lives)
+    brokers = dict.fromkeys(f"broker {broker}" for broker, _ in finding.incarnations)
     names = finding.partitions or tuple(brokers) or ("controllers",)
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more

@@ -82,7 +82,7 @@ def _line(number: int, finding: Finding, pictured: Sequence[str]) -> str:
 def _details(finding: Finding) -> str:
     """What else is known of it, folded away."""
     items = [escape(line) for line in words.more_words(finding)]
-    items += [f"broker {id} as broker epoch {epoch}" for id, epoch in finding.lives]
+    items += [f"broker {id} as broker epoch {epoch}" for id, epoch in finding.incarnations]
     records = (f"{r.offset} {r.type} {r.fields}" for r in finding.evidence)
     items += [f"<code>{escape(record)}</code>" for record in records]
     return f"<details><summary>more</summary>{_list(items)}</details>" if items else ""

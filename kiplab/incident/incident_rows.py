@@ -29,8 +29,8 @@ from ..rows.snapshots import Reading, spans_of
 from .change_words import METADATA_VERSION, change_words, doing, time_words, version_words
 from .findings.finding import Finding
 from .findings.finding_words import span
-from .records import UNKNOWN as NO_TIME
-from .records import Remark
+from .log_items import UNKNOWN as NO_TIME
+from .log_items import Remark
 from .states import NO_LEADER, ClusterState, LogEvent, PartitionKey, PartitionState
 
 SILENT, PAUSE = 5_000, 60_000
@@ -84,8 +84,8 @@ def concerned(events: Sequence[LogEvent], key: PartitionKey) -> tuple[LogEvent, 
             *(cluster.controller_epoch, cluster.features, cluster.cluster_settings),
             cluster.topic_settings.get(topic),
         )
-        is_of_cluster = event.partition is None and event.life is None and now != governing
-        is_of_broker = event.life is not None and event.life.broker in brokers
+        is_of_cluster = event.partition is None and event.incarnation is None and now != governing
+        is_of_broker = event.incarnation is not None and event.incarnation.broker in brokers
         if is_of_cluster or is_of_broker or _is_about(event, key) or _silence(event):
             mine.append(event)
         governing = now
@@ -151,7 +151,7 @@ def _shots(
         missing = "; ".join(f"offsets {g.offset}–{g.until - 1} are missing" for g in here)
         silent, offset = _silence(event), event.record.offset
         if missing:
-            state, cluster, gap = None, replace(cluster, lives={}), True
+            state, cluster, gap = None, replace(cluster, incarnations={}), True
         if missing or silent:
             yield Shot(x, state, cluster, None, missing, silent, gap)
             x += 1
@@ -162,8 +162,12 @@ def _shots(
 
 def _before(event: LogEvent) -> ClusterState:
     """The cluster before the first event, as far as it is known."""
-    lives = {id: life for id, life in event.cluster.lives.items() if life != event.life}
-    return replace(event.cluster, lives=lives)
+    incarnations = {
+        id: incarnation
+        for id, incarnation in event.cluster.incarnations.items()
+        if incarnation != event.incarnation
+    }
+    return replace(event.cluster, incarnations=incarnations)
 
 
 def _silence(event: LogEvent) -> str:
@@ -265,18 +269,27 @@ def _of_controller(shot: Shot) -> Iterator[tuple[TrackKey, Reading]]:
 
 
 def _of_broker(shot: Shot, around: Pictured, id: int) -> Iterator[tuple[TrackKey, Reading]]:
-    lane, life, state = broker_lane(id), shot.cluster.lives.get(id), shot.state
-    if life is None and (shot.gap or not around.is_start):
+    lane, incarnation, state = broker_lane(id), shot.cluster.incarnations.get(id), shot.state
+    if incarnation is None and (shot.gap or not around.is_start):
         yield (lane, UNKNOWN, ""), Reading(UNKNOWN, "not known")
-    if life is not None and life.ended is None:
-        standing = "fenced" if life.fenced else "active" if life.may_lead else "shutting down"
-        told = Reading(standing, f"{standing}, epoch {life.epoch}")
+    if incarnation is not None and incarnation.ended is None:
+        standing = (
+            "fenced"
+            if incarnation.fenced
+            else "active"
+            if incarnation.may_lead
+            else "shutting down"
+        )
+        told = Reading(standing, f"{standing}, epoch {incarnation.epoch}")
         yield ("controller", lane, ""), told
-        flags = (f"life {life.epoch}",)
-        yield (lane, "uptime", ""), Reading(str(life.epoch), f"broker epoch {life.epoch}", flags)
-        if life.fenced:
+        flags = (f"life {incarnation.epoch}",)
+        yield (
+            (lane, "uptime", ""),
+            Reading(str(incarnation.epoch), f"broker epoch {incarnation.epoch}", flags),
+        )
+        if incarnation.fenced:
             yield (lane, "fenced", ""), Reading("yes", "fenced")
-        if life.shutting_down_since is not None:
+        if incarnation.shutting_down_since is not None:
             yield (lane, "shutting down", ""), Reading("yes", "shutting down")
     if state is not None and id in state.replicas:
         yield (lane, "role", around.name), _role(state, id)
@@ -295,11 +308,22 @@ def _role(state: PartitionState, id: int) -> Reading:
 
 def _happened(shots: Iterable[Shot], name: str) -> Iterator[tuple[TickRow, EventRow]]:
     for x, event in ((shot.x, shot.event) for shot in shots if shot.event is not None):
-        record, told, life, id = event.record, change_words(event), event.life, f"{x}.1"
+        record, told, incarnation, id = (
+            event.record,
+            change_words(event),
+            event.incarnation,
+            f"{x}.1",
+        )
         mine = event.partition is not None
         short = "" if mine else change_words(event, short=True).removeprefix("broker ")
         row = (x, record.offset, record.type, record.version, f"{record.type}: {told}", short)
-        node = "partition" if mine else broker_lane(life.broker) if life else "controller"
+        node = (
+            "partition"
+            if mine
+            else broker_lane(incarnation.broker)
+            if incarnation
+            else "controller"
+        )
         by = f" ({doing(event)})" if mine else ""
         shown = (x, x, x, record.type, node, name * mine, f"{told}{by}.")
         yield TickRow(*row, name * mine, (id,)), EventRow(*shown, id=id)

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from .anonymising import InputNames
 from .findings.finding import Finding
+from .log_items import UNKNOWN
 from .node_logs import NodeLine, read_node_logs
-from .records import UNKNOWN
 from .states import LogEvent
 
 LINES_MAX, NEAR_MS = 8, 5_000
@@ -32,13 +32,17 @@ class NodeLogs:
 
     def add(self, event: LogEvent) -> None:
         """One event more."""
-        state, life = event.after, event.life
+        state, incarnation = event.after, event.incarnation
         if not self._lines:
             return
         if state is not None and state.name in self._about:
             self._begun.setdefault((state.name, state.leader_epoch), event)
-        if life is not None:
-            self._processes[life.incarnation] = ("life", life.broker, life.epoch)
+        if incarnation is not None:
+            self._processes[incarnation.incarnation_id] = (
+                "incarnation",
+                incarnation.broker,
+                incarnation.epoch,
+            )
 
     def evidence(
         self, findings: Iterable[Finding], is_asked: Callable[[str], bool] = lambda _: True
@@ -55,7 +59,7 @@ class NodeLogs:
         """What a line names that records name as well."""
         read = line.read
         if read.keys() >= {"broker", "epoch"}:
-            yield "life", line.number("broker"), line.number("epoch")
+            yield "incarnation", line.number("broker"), line.number("epoch")
         if read.keys() >= {"partition", "leader_epoch"}:
             yield "epoch", read["partition"], line.number("leader_epoch")
         if "controller_epoch" in read:
@@ -68,10 +72,10 @@ class NodeLogs:
     ) -> Finding:
         records, names = finding.evidence, finding.partitions
         offsets = {record.offset for record in records}
-        exact: set[Tie] = {("life", *life) for life in finding.lives}
+        exact: set[Tie] = {("incarnation", *incarnation) for incarnation in finding.incarnations}
         exact |= {("epoch", *at) for at, e in self._begun.items() if e.record.offset in offsets}
         exact |= {("controller", r.controller_epoch) for r in records if not names}
-        near: set[Tie] = {("broker", broker) for broker, _ in finding.lives}
+        near: set[Tie] = {("broker", broker) for broker, _ in finding.incarnations}
         near |= {("partition", name) for name in names}
         times = [t for t in (finding.time, *(r.time for r in records)) if t != UNKNOWN]
         quoted = tuple(

@@ -19,10 +19,10 @@ from .findings.rule import Thresholds
 from .findings.rule_table import findings_at_end, findings_of
 from .gathering import GatheredFindings
 from .log_evidence import NodeLogs
+from .log_items import UNKNOWN, FileRead, LogItem, OffsetAndTime, Remark
 from .reading.log_reading import ByteProgress, read_items
-from .records import UNKNOWN, FileRead, LogItem, Moment, Remark
-from .replay.replaying import Replay
-from .states import BrokerLife, ClusterState, LogEvent, PartitionKey, PartitionState
+from .replayed_log.replaying import Replay
+from .states import ClusterState, LogEvent, PartitionKey, PartitionState, RegisteredIncarnation
 
 PICTURED = 5
 
@@ -42,8 +42,8 @@ class MetadataHistory(msgspec.Struct, frozen=True):
     left_out: int
     cluster: ClusterState
     partitions: Mapping[PartitionKey, PartitionState]
-    first: Moment | None
-    last: Moment | None
+    first: OffsetAndTime | None
+    last: OffsetAndTime | None
     is_whole: bool = True
     chosen: tuple[str, ...] = ()
     _items: Iterable[LogItem] = ()
@@ -135,7 +135,7 @@ def read_metadata_log(
             told = findings_of(event, thresholds)
             if asked == _EVERYTHING:
                 found.add_all(told)
-            elif asked.is_about(event.partition, event.life):
+            elif asked.is_about(event.partition, event.incarnation):
                 found.add_all(asked.within(told, event.record.moment))
     except KeyboardInterrupt:
         is_whole = False
@@ -164,12 +164,14 @@ class _Asked(NamedTuple):
     partitions: frozenset[str]
     topic: str | None
     broker: int | None
-    since: Moment | None
-    until: Moment | None
+    since: OffsetAndTime | None
+    until: OffsetAndTime | None
 
-    def is_about(self, partition: PartitionState | None, life: BrokerLife | None = None) -> bool:
+    def is_about(
+        self, partition: PartitionState | None, incarnation: RegisteredIncarnation | None = None
+    ) -> bool:
         if partition is None:
-            return life is None or self.broker in (None, life.broker)
+            return incarnation is None or self.broker in (None, incarnation.broker)
         is_there = self.broker is None or self.broker in partition.replicas
         return is_there and self.is_named(partition.name)
 
@@ -177,33 +179,35 @@ class _Asked(NamedTuple):
         names, topic = self.partitions, partition.rpartition("-")[0]
         return (not names or partition in names) and self.topic in (None, topic)
 
-    def within(self, found: Iterator[Finding], end: Moment) -> Iterator[Finding]:
+    def within(self, found: Iterator[Finding], end: OffsetAndTime) -> Iterator[Finding]:
         """Those between the bounds, of findings that were made at `end`."""
         if self.since and _is_before(end, self.since):
             return
         for finding in found:
-            if not self.until or not _is_before(self.until, Moment(finding.offset, finding.time)):
+            if not self.until or not _is_before(
+                self.until, OffsetAndTime(finding.offset, finding.time)
+            ):
                 yield finding
 
 
 _EVERYTHING = _Asked(frozenset(), None, None, None, None)
 
 
-def _is_before(moment: Moment, other: Moment) -> bool:
+def _is_before(moment: OffsetAndTime, other: OffsetAndTime) -> bool:
     if UNKNOWN in (moment.offset, other.offset):
         return moment.time < other.time
     return moment.offset < other.offset
 
 
-def _bound(given: str | int | None) -> Moment | None:
+def _bound(given: str | int | None) -> OffsetAndTime | None:
     if given is None or str(given).isdigit():
-        return None if given is None else Moment(int(given))
+        return None if given is None else OffsetAndTime(int(given))
     try:
         time = datetime.fromisoformat(str(given))
     except ValueError:
         raise ValueError(f"{given!r} is neither an offset nor a time in ISO 8601") from None
     time = time if time.tzinfo else time.replace(tzinfo=UTC)
-    return Moment(UNKNOWN, round(time.timestamp() * 1000))
+    return OffsetAndTime(UNKNOWN, round(time.timestamp() * 1000))
 
 
 def _events_of(names: frozenset[str], items: Iterable[LogItem]) -> Iterator[LogEvent]:

@@ -15,8 +15,8 @@ from pathlib import Path
 import msgspec
 
 from ..rows.snapshots import LOG_WORDS
+from .log_items import UNKNOWN, Remark
 from .reading.input_files import chunks_of, line_blocks
-from .records import UNKNOWN, Remark
 
 _LINE = re.compile(r"\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})\] [A-Z]+ (.*) \([\w.$]+\)\s*")
 """``[%d] %p %m (%c)%n``, Kafka's own pattern."""
@@ -118,19 +118,19 @@ def _zone(text: str) -> tzinfo | None:
 
 
 def _lines_of(file: str, zone: tzinfo | None) -> Iterator[NodeLine]:
-    life: dict[str, str] = {}
+    incarnation: dict[str, str] = {}
     for block in line_blocks(chunks_of(file)):
         for text in block.decode("utf-8", "replace").splitlines():
             line = _understood(text, zone) if _LIKELY.search(text) else None
             if line is None:
                 continue
             if line.kind == "starts":
-                life = {}
+                incarnation = {}
             if line.kind in ("starts", "registered"):
-                life |= line.read
+                incarnation |= line.read
             elif line.kind in ("clean start", "unclean start"):
                 # It names no broker: it is the process that last said its name in this file.
-                line = msgspec.structs.replace(line, read=life)
+                line = msgspec.structs.replace(line, read=incarnation)
             yield line
 
 

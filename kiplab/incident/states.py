@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from .records import UNKNOWN, LogRecord, Moment
+from .log_items import UNKNOWN, LogRecord, OffsetAndTime
 
 NO_LEADER = -1
 
@@ -27,7 +27,7 @@ class Joined(NamedTuple):
     """
 
     broker_epoch: int
-    at: Moment
+    at: OffsetAndTime
     exact: bool = True
 
 
@@ -54,11 +54,11 @@ class PartitionState(msgspec.Struct, frozen=True, gc=False):
     elr: tuple[int, ...] = ()
     last_known: tuple[int, ...] = ()
     joined: Mapping[int, Joined] = {}
-    led_since: Moment | None = None
-    leaderless_since: Moment | None = None
-    recovering_since: Moment | None = None
-    alone_since: Moment | None = None
-    below_since: Moment | None = None
+    led_since: OffsetAndTime | None = None
+    leaderless_since: OffsetAndTime | None = None
+    recovering_since: OffsetAndTime | None = None
+    alone_since: OffsetAndTime | None = None
+    below_since: OffsetAndTime | None = None
     isr_changes: tuple[int, ...] = ()
     passed_over: tuple[int, ...] = ()
     """Members of the ISR and the ELR at the last unclean election that are not back in sync."""
@@ -69,7 +69,7 @@ class PartitionState(msgspec.Struct, frozen=True, gc=False):
         return f"{self.topic}-{self.key.partition}"
 
 
-class BrokerLife(msgspec.Struct, frozen=True, gc=False):
+class RegisteredIncarnation(msgspec.Struct, frozen=True, gc=False):
     """One process of a broker: from a RegisterBrokerRecord to the next one, or to its end.
 
     `release` is what the highest metadata version that it supports tells: ``"4.1"``, empty where
@@ -78,13 +78,13 @@ class BrokerLife(msgspec.Struct, frozen=True, gc=False):
 
     broker: int
     epoch: int
-    incarnation: str
-    registered: Moment
+    incarnation_id: str
+    registered: OffsetAndTime
     fenced: bool = True
-    shutting_down_since: Moment | None = None
-    changed: Moment | None = None
+    shutting_down_since: OffsetAndTime | None = None
+    changed: OffsetAndTime | None = None
     """Where it was fenced or unfenced last."""
-    ended: Moment | None = None
+    ended: OffsetAndTime | None = None
     release: str = ""
     host: str = ""
     directories: tuple[str, ...] = ()
@@ -100,25 +100,25 @@ class BrokerLife(msgspec.Struct, frozen=True, gc=False):
 class ClusterState(msgspec.Struct, frozen=True, gc=False):
     """What is true of the whole cluster: replaced where a record changes it.
 
-    `lives` has the present life of each broker, also one that ended without a successor;
-    `earlier_lives` those before it, oldest first. `features` are levels by name.
+    `incarnations` has the present one of each broker, also one that ended without a successor;
+    `earlier_incarnations` those before it, oldest first. `features` are levels by name.
     `topic_settings` and `cluster_settings` have min.insync.replicas and
     unclean.leader.election.enable as the records set them. `controller` is the id of the active
     controller, `controller_release` what it registered, both where the log tells.
     """
 
     controller_epoch: int = UNKNOWN
-    controller_since: Moment | None = None
+    controller_since: OffsetAndTime | None = None
     controller: int = UNKNOWN
     controller_release: str = ""
-    lives: Mapping[int, BrokerLife] = {}
-    earlier_lives: Mapping[int, tuple[BrokerLife, ...]] = {}
+    incarnations: Mapping[int, RegisteredIncarnation] = {}
+    earlier_incarnations: Mapping[int, tuple[RegisteredIncarnation, ...]] = {}
     features: Mapping[str, int] = {}
     topic_settings: Mapping[str, Mapping[str, str]] = {}
     cluster_settings: Mapping[str, str] = {}
     idles: bool = False
     """Whether the controllers of this log write a record while nothing happens."""
-    previous: Moment | None = None
+    previous: OffsetAndTime | None = None
     """The record before this one."""
 
     @property
@@ -157,15 +157,15 @@ class LogEvent(msgspec.Struct, frozen=True, gc=False):
 
     Of a record about a partition, `before` is None where the partition is new or was not known,
     `after` where its topic was removed. A ClearElrRecord or a removed topic is one event for each
-    partition. Of a record about a broker, `life` is the life after it. `cluster` is the state after
-    the record. `handlers` is more than one where the order of records fits several.
+    partition. Of a record about a broker, `incarnation` is the one after it. `cluster` is the state
+    after the record. `handlers` is more than one where the order of records fits several.
     """
 
     record: LogRecord
     cluster: ClusterState
     before: PartitionState | None = None
     after: PartitionState | None = None
-    life: BrokerLife | None = None
+    incarnation: RegisteredIncarnation | None = None
     handlers: tuple[Handler, ...] = ("unknown",)
     cause: int = UNKNOWN
     """The offset of the record that names the broker: of its fence, unfencing, controlled shutdown

@@ -9,8 +9,8 @@ from ..figures.timeline.whole_runs import timeline_drawing
 from ..incident import history_words
 from ..incident.findings.finding import Finding
 from ..incident.incident_page import HONEST, changes_table, findings_table
+from ..incident.log_items import UnreadableInputError
 from ..incident.metadata_history import MetadataHistory
-from ..incident.records import UnreadableInputError
 from ..pages.page_files import AUTO
 from .elements.kinds import Container, Element, Html, Style
 from .elements.labelled import button, column, words

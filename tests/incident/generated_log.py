@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-from kiplab.incident.records import LogRecord
+from kiplab.incident.log_items import LogRecord
 from tests.incident.written_logs import BEGIN, Batch
 
 BROKERS, PARTITIONS_OF_A_TOPIC, MOST_AT_ONCE = 6, 50, 40

@@ -1,4 +1,4 @@
-"""The first input of the specification, as a history: 1 is elected in another life (3.5.2)."""
+"""The first input of the specification, as a history: 1 is elected as another incarnation."""
 
 from collections.abc import Sequence
 
@@ -7,9 +7,9 @@ from msgspec.structs import replace
 from kiplab.incident.findings.rule_table import findings_at_end, findings_of
 from kiplab.incident.gathering import GatheredFindings
 from kiplab.incident.history_words import PartitionStory, stories
+from kiplab.incident.log_items import FileRead, LogItem, LogRecord
 from kiplab.incident.metadata_history import MetadataHistory
-from kiplab.incident.records import FileRead, LogItem, LogRecord
-from kiplab.incident.replay.replaying import Replay
+from kiplab.incident.replayed_log.replaying import Replay
 from kiplab.rows.columns import Rows
 from tests.incident.short_log import short_log
 from tests.incident.test_findings import OTHER_LIFE, V3_4_AT_3_5

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from msgspec.structs import asdict
 
 from kiplab.engine.cluster import Cluster
-from kiplab.incident.records import LogRecord
+from kiplab.incident.log_items import LogRecord
 from kiplab.plays.stage import Stage
 from kiplab.protocol.facts import RecordWritten
 from kiplab.protocol.kraft import records

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from kiplab.incident.findings.finding import Finding
-from kiplab.incident.records import LogItem, LogRecord
-from kiplab.incident.replay.replaying import Replay
+from kiplab.incident.log_items import LogItem, LogRecord
+from kiplab.incident.replayed_log.replaying import Replay
 from kiplab.incident.states import LogEvent, PartitionState
 
 TOPIC_ID = "T"

@@ -10,10 +10,10 @@ from kiplab.incident.anonymising import InputNames
 from kiplab.incident.as_play.play_of_history import as_play
 from kiplab.incident.findings.rule_table import findings_of
 from kiplab.incident.log_evidence import NodeLogs
+from kiplab.incident.log_items import LogItem, LogRecord, Remark, SavedState
 from kiplab.incident.node_logs import read_node_logs
 from kiplab.incident.reading.known_records import record_schemas
 from kiplab.incident.reading.message_fields import SchemaField
-from kiplab.incident.records import LogItem, LogRecord, Remark, SavedState
 from tests.incident.short_log import replayed, short_log
 from tests.incident.test_as_play import OTHER_LIFE
 

@@ -7,7 +7,7 @@ import pytest
 from kiplab.incident.findings.finding import Finding
 from kiplab.incident.findings.rule import USUAL, Thresholds
 from kiplab.incident.findings.rule_table import RULES, findings_at_end, findings_of
-from kiplab.incident.records import LogItem
+from kiplab.incident.log_items import LogItem
 from tests.incident.short_log import replayed, short_log
 
 START = """

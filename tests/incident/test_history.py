@@ -10,9 +10,9 @@ import kiplab
 from kiplab.incident import gathering
 from kiplab.incident.findings.finding import Finding
 from kiplab.incident.gathering import GatheredFindings
+from kiplab.incident.log_items import LogItem, UnreadableInputError
 from kiplab.incident.metadata_history import MetadataHistory
 from kiplab.incident.reading import LogItems
-from kiplab.incident.records import LogItem, UnreadableInputError
 from tests.incident.written_logs import BEGIN
 
 RECORDED = Path(__file__).parent / "recordings" / "other-life-3.5.2"
@@ -70,7 +70,7 @@ def test_events_of_a_partition_come_with_those_of_brokers_and_of_the_cluster() -
     history = kiplab.read_metadata_log(LOG, partitions=["orders-1"])
     events = history.events("orders-1")
     assert {e.partition.name for e in events if e.partition} == {"orders-1"}
-    assert {e.life.broker for e in events if e.life} == {1, 2, 3}
+    assert {e.incarnation.broker for e in events if e.incarnation} == {1, 2, 3}
     assert any(e.record.type == "FEATURE_LEVEL_RECORD" for e in events)
     last = [e.after for e in events if e.partition][-1]
     assert last == next(p for p in history.partitions.values() if p.name == "orders-1")
@@ -126,7 +126,7 @@ def finding(rule: str, kind: Any, offset: int, event: int = -1, **more: Any) -> 
 def test_findings_of_one_rule_and_one_event_are_told_as_one() -> None:
     gathered = GatheredFindings()
     gathered.add_all(
-        finding("leaderless", "sure", at, 9, partitions=(name,), lives=((1, at), (2, 4)))
+        finding("leaderless", "sure", at, 9, partitions=(name,), incarnations=((1, at), (2, 4)))
         for at, name in ((5, "a-0"), (6, "a-1"), (7, "a-0"))
     )
     gathered.add_all([finding("leaderless", "sure", 3), finding("leaderless", "sure", 3)])
@@ -135,7 +135,7 @@ def test_findings_of_one_rule_and_one_event_are_told_as_one() -> None:
     assert gravest.rule == "unclean"
     assert len(alone) == 2
     assert together.partitions == ("a-0", "a-1")
-    assert together.lives == ((1, 5), (2, 4), (1, 6), (1, 7))
+    assert together.incarnations == ((1, 5), (2, 4), (1, 6), (1, 7))
 
 
 def test_the_gravest_are_kept_and_the_rest_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from kiplab.incident.change_words import time_words
 from kiplab.incident.history_words import report, stories, text
 from kiplab.incident.incident_files import WRITERS, write_history
-from kiplab.incident.records import UNKNOWN
+from kiplab.incident.log_items import UNKNOWN
 from kiplab.pages.browser_picture import ExportError
 from tests.html_outline import Outline
 from tests.incident.other_life import history, log

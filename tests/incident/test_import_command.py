@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kiplab.incident import metadata_history
-from kiplab.incident.records import LogItem
+from kiplab.incident.log_items import LogItem
 from tests.conftest import Command
 from tests.incident.other_life import log
 

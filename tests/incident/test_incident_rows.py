@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from kiplab.figures.timeline.whole_runs import timeline_drawing
 from kiplab.incident.history_words import stories
-from kiplab.incident.records import LogItem, Remark
+from kiplab.incident.log_items import LogItem, Remark
 from kiplab.rows.columns import FINDINGS, UNKNOWN, Rows
 from tests.incident.other_life import history, log, rows
 from tests.incident.test_findings import ELR, OTHER_LIFE, V3_4_AT_3_5, V4_1

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import pytest
 
+from kiplab.incident.log_items import UnreadableInputError
 from kiplab.incident.metadata_history import read_metadata_log
-from kiplab.incident.records import UnreadableInputError
 
 RECORDINGS = Path(__file__).with_name("recordings")
 QUICK, LONG = 300, 20_000

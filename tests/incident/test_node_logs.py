@@ -10,8 +10,8 @@ from kiplab.incident.anonymising import InputNames
 from kiplab.incident.findings.finding import Finding
 from kiplab.incident.findings.rule_table import findings_of
 from kiplab.incident.log_evidence import NodeLogs
+from kiplab.incident.log_items import LogRecord, UnreadableInputError
 from kiplab.incident.node_logs import NodeLine, read_node_logs
-from kiplab.incident.records import LogRecord, UnreadableInputError
 from kiplab.incident.states import LogEvent
 from kiplab.plays.library import load, names
 from kiplab.plays.runner import run_play
@@ -145,12 +145,12 @@ def test_lines_that_kiplab_writes_are_read_backwards(tmp_path: Path) -> None:
     assert kinds >= {"registered", "truncates", "session over", "fenced -> unfenced"}
     refusals = [line for line in written if "Rejecting AlterPartition request from node" in line]
     assert [line.text for line in known if line.kind.startswith("refused by")] == refusals
-    lives = {
+    incarnations = {
         (line.number("broker"), line.number("epoch"))
         for line in known
         if line.kind == "refused by 903.controller-epoch"
     }
-    assert (2, 250) in lives
+    assert (2, 250) in incarnations
 
 
 def test_files_may_be_packed_and_unknown_ones_are_told(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from kiplab.engine.events import CommittedLost
 from kiplab.engine.history import History
 from kiplab.incident.findings.finding import Finding
 from kiplab.incident.findings.rule_table import findings_at_end, findings_of
-from kiplab.incident.replay.replaying import Replay
+from kiplab.incident.replayed_log.replaying import Replay
 from kiplab.plays.library import load
 from kiplab.plays.runner import run_play
 from kiplab.plays.stage import Stage

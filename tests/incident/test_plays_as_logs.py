@@ -8,8 +8,8 @@ import pytest
 
 from kiplab import read_metadata_log
 from kiplab.incident.findings.finding import Finding
-from kiplab.incident.replay.replaying import Replay
-from kiplab.incident.states import BrokerLife, PartitionState
+from kiplab.incident.replayed_log.replaying import Replay
+from kiplab.incident.states import PartitionState, RegisteredIncarnation
 from kiplab.plays.header import features_of
 from kiplab.plays.library import load, names
 from kiplab.plays.runner import run_play
@@ -38,7 +38,7 @@ def test_a_replayed_play_has_the_states_of_the_engine(name: str) -> None:
         for _ in replay.events([written.record]):
             pass
         if written.controller:
-            now = state_of([*replay.partitions.values()], [*replay.cluster.lives.values()])
+            now = state_of([*replay.partitions.values()], [*replay.cluster.incarnations.values()])
             assert now == engine_state(written.controller), written.record
     assert not inconsistent
 
@@ -53,14 +53,16 @@ def test_a_loss_of_a_play_is_found_in_its_dump(name: str, tmp_path: Path) -> Non
     assert not [finding for finding in history.findings if finding.rule == "inconsistent"]
     last = log[-1].controller
     if last:
-        states, lives = history.partitions.values(), history.cluster.lives.values()
-        assert state_of([*states], [*lives]) == engine_state(last)
+        states, incarnations = history.partitions.values(), history.cluster.incarnations.values()
+        assert state_of([*states], [*incarnations]) == engine_state(last)
     suspected = {p for f in history.findings if f.kind == "occasion" for p in f.partitions}
     broken = {partition for _, partition in stage.cluster.broken}
     assert bool(broken - suspected) == (name in NOT_IN_RECORDS)
 
 
-def state_of(partitions: list[PartitionState], lives: list[BrokerLife]) -> dict[str, Any]:
+def state_of(
+    partitions: list[PartitionState], incarnations: list[RegisteredIncarnation]
+) -> dict[str, Any]:
     state: dict[str, Any] = {
         p.name: (
             *(p.replicas, p.isr, p.leader, p.leader_epoch, p.partition_epoch, p.recovering),
@@ -68,10 +70,15 @@ def state_of(partitions: list[PartitionState], lives: list[BrokerLife]) -> dict[
         )
         for p in partitions
     }
-    for life in lives:
-        if life.ended is None:
-            stopping = life.shutting_down_since is not None
-            state[f"broker {life.broker}"] = (life.epoch, life.incarnation, life.fenced, stopping)
+    for incarnation in incarnations:
+        if incarnation.ended is None:
+            stopping = incarnation.shutting_down_since is not None
+            state[f"broker {incarnation.broker}"] = (
+                incarnation.epoch,
+                incarnation.incarnation_id,
+                incarnation.fenced,
+                stopping,
+            )
     return state
 
 

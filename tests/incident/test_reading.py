@@ -11,10 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from kiplab.incident.reading import read_items
-from kiplab.incident.reading.checksum import crc32c
-from kiplab.incident.reading.segments import NO_OP
-from kiplab.incident.records import (
+from kiplab.incident.log_items import (
     UNKNOWN,
     LogItem,
     LogRecord,
@@ -22,6 +19,9 @@ from kiplab.incident.records import (
     SavedState,
     UnreadableInputError,
 )
+from kiplab.incident.reading import read_items
+from kiplab.incident.reading.checksum import crc32c
+from kiplab.incident.reading.segments import NO_OP
 from tests.incident.generated_log import generated_batches
 from tests.incident.written_logs import (
     BEGIN,

@@ -11,9 +11,9 @@ import pytest
 import kiplab
 from kiplab.incident.findings.finding import Finding
 from kiplab.incident.findings.rule_table import findings_at_end, findings_of
+from kiplab.incident.log_items import LogItem, LogRecord, Remark, UnreadableInputError
 from kiplab.incident.reading import read_items
-from kiplab.incident.records import LogItem, LogRecord, Remark, UnreadableInputError
-from kiplab.incident.replay.replaying import Replay
+from kiplab.incident.replayed_log.replaying import Replay
 from kiplab.incident.states import LogEvent, PartitionState
 from tests.incident.real_logs.recording import RECORDINGS, SCRIPTS, record
 from tests.judge.kafka_here import live, real_kafka
@@ -141,7 +141,7 @@ def test_what_a_checkpoint_brought_joined_in_this_life_or_an_earlier_one() -> No
     items = read(CHECKPOINT, f"other-life-3.5.2/{SEGMENT}")
     after = [i for i in items if not (isinstance(i, LogRecord) and i.offset < 53)]
     (found,) = [f for f in events_of(after)[1] if f.rule == "other-life"]
-    assert (found.offset, found.lives) == (112, ((1, 4), (1, 110)))
+    assert (found.offset, found.incarnations) == (112, ((1, 4), (1, 110)))
     assert "or earlier" in found.sentence
 
 

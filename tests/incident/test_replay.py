@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from kiplab.incident.records import UNKNOWN, LogItem, LogRecord, Moment, Remark, SavedState
+from kiplab.incident.log_items import UNKNOWN, LogItem, LogRecord, OffsetAndTime, Remark, SavedState
 from kiplab.incident.states import Handler, Joined
 from tests.incident.short_log import replayed, short_log, the_partition
 
@@ -44,15 +44,15 @@ def test_a_member_keeps_the_life_in_which_it_joined() -> None:
     elected, last = events[-1], the_partition(replay, 0)
     assert not found
     assert elected.before is not None
-    assert elected.before.joined == {1: Joined(2, Moment(8, 1000))}
-    assert elected.cluster.lives[1].epoch == 15
-    assert elected.before.alone_since == Moment(12, 16000)
-    assert elected.before.leaderless_since == Moment(13, 37000)
+    assert elected.before.joined == {1: Joined(2, OffsetAndTime(8, 1000))}
+    assert elected.cluster.incarnations[1].epoch == 15
+    assert elected.before.alone_since == OffsetAndTime(12, 16000)
+    assert elected.before.leaderless_since == OffsetAndTime(13, 37000)
     assert last.leaderless_since is None
     assert (last.leader_epoch, last.partition_epoch, last.name) == (4, 4, "orders-0")
     # What it holds now is the partition's log: the next election of this process is none of another
     # incarnation.
-    assert last.joined == {1: Joined(15, Moment(17, 40000))}
+    assert last.joined == {1: Joined(15, OffsetAndTime(17, 40000))}
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_the_records_beside_a_change_tell_whose_doing_it_was(
 
 
 def test_a_change_waits_no_longer_than_so_many_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kiplab.incident.replay.whose_doing.LOOK_AHEAD", 2)
+    monkeypatch.setattr("kiplab.incident.replayed_log.whose_doing.LOOK_AHEAD", 2)
     changes = [f"{at} 9 change p0 isr=2,3,1" for at in range(9, 12)]
     events, _, _ = replayed(log(START, *changes, "12 9 change p0 isr=2,1", "13 9 fence 3@6"))
     told = {e.record.offset: e.handlers for e in events if e.record.offset > 8}
@@ -145,9 +145,9 @@ def test_an_eligible_member_keeps_the_life_in_which_it_was_in_sync() -> None:
     _, replay, _ = replayed(log(text))
     state = the_partition(replay, 0)
     assert state.joined == {
-        2: Joined(4, Moment(8, 1000)),
-        1: Joined(2, Moment(12, 4000)),
-        3: Joined(6, Moment(8, 1000)),
+        2: Joined(4, OffsetAndTime(8, 1000)),
+        1: Joined(2, OffsetAndTime(12, 4000)),
+        3: Joined(6, OffsetAndTime(8, 1000)),
     }
 
 
@@ -174,12 +174,12 @@ def test_moments_tell_since_when_it_is_so() -> None:
     )
     events, replay, _ = replayed(log(text))
     by_offset = {e.record.offset: e.after for e in events if e.after}
-    assert by_offset[11].below_since == by_offset[10].below_since == Moment(10, 3000)
-    assert by_offset[11].recovering_since == Moment(11, 4000)
+    assert by_offset[11].below_since == by_offset[10].below_since == OffsetAndTime(10, 3000)
+    assert by_offset[11].recovering_since == OffsetAndTime(11, 4000)
     assert by_offset[11].passed_over == (2,)
     assert by_offset[12].alone_since is None
     assert by_offset[12].recovering_since is None
-    assert by_offset[13].below_since == Moment(13, 6000)
+    assert by_offset[13].below_since == OffsetAndTime(13, 6000)
     # A setting is an event of the partition for which it changes something.
     assert by_offset[14].below_since is None
     assert the_partition(replay, 0).isr_changes == (3000, 4000, 5000, 6000)
@@ -208,9 +208,9 @@ def test_no_ops_are_no_events_but_after_a_silence() -> None:
     events, replay, _ = replayed(log(text))
     idle = [e for e in events if e.record.type == "NO_OP_RECORD"]
     assert [e.record.offset for e in idle] == [9, 12]
-    assert idle[1].cluster.previous == Moment(11, 3000)
+    assert idle[1].cluster.previous == OffsetAndTime(11, 3000)
     assert idle[1].cluster.idles
-    assert replay.last == Moment(12, 9000)
+    assert replay.last == OffsetAndTime(12, 9000)
 
 
 def test_the_controller_is_who_the_quorum_says_and_its_release_what_it_registered() -> None:
@@ -222,16 +222,24 @@ def test_the_controller_is_who_the_quorum_says_and_its_release_what_it_registere
         (3000, "4.0"),
         (3001, "4.1"),
     ]
-    assert replay.cluster.controller_since == Moment(3, 9000)
+    assert replay.cluster.controller_since == OffsetAndTime(3, 9000)
 
 
 def test_a_broker_that_registers_again_lives_on_only_under_its_epoch() -> None:
     text = START + "9 2 register 3@6 X3 11\n10 3 register 3@10 Y3 14\n11 4 unregister 3@10\n"
     _, replay, _ = replayed(log(text))
-    life = replay.cluster.lives[3]
-    assert (life.epoch, life.release, life.ended) == (10, "3.6", Moment(11, 4000))
-    (earlier,) = replay.cluster.earlier_lives[3]
-    assert (earlier.epoch, earlier.registered.offset, earlier.ended) == (6, 6, Moment(10, 3000))
+    incarnation = replay.cluster.incarnations[3]
+    assert (incarnation.epoch, incarnation.release, incarnation.ended) == (
+        10,
+        "3.6",
+        OffsetAndTime(11, 4000),
+    )
+    (earlier,) = replay.cluster.earlier_incarnations[3]
+    assert (earlier.epoch, earlier.registered.offset, earlier.ended) == (
+        6,
+        6,
+        OffsetAndTime(10, 3000),
+    )
     assert not earlier.may_lead
 
 
@@ -266,7 +274,7 @@ def test_behind_a_gap_a_partition_is_known_again_from_its_next_record_on() -> No
     assert [f.sentence for f in found] == ["The records from 9 to 19 are missing."]
     assert [e.record.offset for e in events if e.record.offset > 8] == [21, 22]
     assert not the_partition(replay, 0).joined[2].exact
-    assert replay.cluster.lives[3].fenced
+    assert replay.cluster.incarnations[3].fenced
 
 
 def saved(end: int, *texts: str) -> SavedState:
@@ -281,8 +289,8 @@ def test_a_checkpoint_is_where_a_log_may_begin() -> None:
     events, replay, found = replayed(items)
     assert not found
     assert events[0].before is not None
-    assert events[0].before.joined[3] == Joined(6, Moment(8, 1000), exact=False)
-    assert replay.cluster.lives[3].registered == Moment(6)
+    assert events[0].before.joined[3] == Joined(6, OffsetAndTime(8, 1000), exact=False)
+    assert replay.cluster.incarnations[3].registered == OffsetAndTime(6)
     assert replay.complete
 
 
@@ -310,4 +318,4 @@ def test_a_checkpoint_is_compared_with_the_records_before_it(left_out: str, sent
 
 def test_a_checkpoint_alone_has_a_moment() -> None:
     _, replay, _ = replayed([saved(9, START)])
-    assert replay.first == replay.last == Moment(8, 1000)
+    assert replay.first == replay.last == OffsetAndTime(8, 1000)

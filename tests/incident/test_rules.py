@@ -7,7 +7,7 @@ import pytest
 
 from kiplab.incident.findings.rule import USUAL, Thresholds
 from kiplab.incident.findings.rule_table import RULES
-from kiplab.incident.records import LogItem, LogRecord, SavedState
+from kiplab.incident.log_items import LogItem, LogRecord, SavedState
 from tests.incident.short_log import short_log
 from tests.incident.test_findings import (
     CLEAN_RETURN,
@@ -325,7 +325,7 @@ def test_fences_of_one_failover_are_one_event() -> None:
     items = of_second_epoch("40 100 idle\n41 109 fence 1@3\n43 109 fence 2@6\n44 110 fence 3@9\n")
     fenced = [f for f in findings(items) if f.rule == "all-fenced-after-failover"]
     assert [f.event for f in fenced] == [40, 40]
-    assert fenced[-1].lives == ((1, 3), (2, 6), (3, 9))
+    assert fenced[-1].incarnations == ((1, 3), (2, 6), (3, 9))
 
 
 def test_a_silence_before_another_controller_epoch_says_so() -> None:
@@ -351,7 +351,7 @@ def test_who_registered_before_the_log_begins_is_not_named_by_an_epoch() -> None
     assert "in sync as a process that registered before this log begins (since 15) and" in (
         elected.sentence
     )
-    assert elected.lives == ((1, 30),)
+    assert elected.incarnations == ((1, 30),)
 
 
 @pytest.mark.parametrize(
@@ -376,7 +376,7 @@ def test_an_unclean_election_names_who_was_in_sync() -> None:
         for f in findings(short_log(EDGES["a passed-over member comes back"].text))
         if f.rule == "unclean"
     )
-    assert (passed_over.lives, back.lives) == (((1, 3),), ((1, 60),))
+    assert (passed_over.incarnations, back.incarnations) == (((1, 3),), ((1, 60),))
 
 
 @pytest.mark.parametrize(

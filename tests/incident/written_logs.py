@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from kiplab.incident.log_items import LogRecord
 from kiplab.incident.reading.checksum import crc32c
 from kiplab.incident.reading.known_records import record_schemas
 from kiplab.incident.reading.message_bytes import unsigned_varint, written_message
 from kiplab.incident.reading.message_fields import SchemaField
-from kiplab.incident.records import LogRecord
 
 TITLES = {2: "LeaderChange: ", 3: "SnapshotHeader ", 4: "SnapshotFooter "}
 _CONTROL = {schema.name: schema for schema in record_schemas("control").values()}

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiplab.incident.reading import byte_reader, message_bytes
+from kiplab.incident.reading import byte_reader, message_bytes, message_fields
 from kiplab.judge.wire import message_schemas
 from tests.judge.small_schemas import EVERYTHING, RECORD, REMOVED, read_message
 
@@ -44,15 +44,15 @@ values = st.fixed_dictionaries(
 @pytest.mark.parametrize(
     ("text", "meant"),
     [
-        ("2", message_schemas.MessageVersions(2, 2)),
-        ("0-3", message_schemas.MessageVersions(0, 3)),
-        ("1+", message_schemas.MessageVersions(1, 32767)),
-        ("none", message_schemas.NO_VERSION),
-        (None, message_schemas.NO_VERSION),
+        ("2", message_fields.MessageVersions(2, 2)),
+        ("0-3", message_fields.MessageVersions(0, 3)),
+        ("1+", message_fields.MessageVersions(1, 32767)),
+        ("none", message_fields.NO_VERSION),
+        (None, message_fields.NO_VERSION),
     ],
 )
 def test_versions_are_one_a_range_everything_from_one_on_or_none(
-    text: str | None, meant: message_schemas.MessageVersions
+    text: str | None, meant: message_fields.MessageVersions
 ) -> None:
     assert message_schemas.versions_of(text) == meant
 
@@ -75,7 +75,7 @@ def test_jars_are_searched_for_schemas_and_apis_are_found_by_name(tmp_path: Path
         archive.writestr("common/message/README.md", "no schema")
     found = message_schemas.schemas_in([jar])
     assert found.requests["Everything"] == SCHEMA
-    assert found.requests["LeaderAndIsr"].versions == message_schemas.NO_VERSION
+    assert found.requests["LeaderAndIsr"].versions == message_fields.NO_VERSION
     assert found.records[5].name == "MarkRecord"
 
 

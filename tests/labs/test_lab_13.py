@@ -9,8 +9,8 @@ import pytest
 
 import kiplab
 from kiplab.classroom.exercises.own_incident import CHANGES, INCIDENT_DUMP, incident, report, story
+from kiplab.incident.log_items import LogRecord
 from kiplab.incident.reading import read_items
-from kiplab.incident.records import LogRecord
 from kiplab.plays.play import format_play
 from kiplab.protocol.releases import METADATA_LEVEL
 from tests.conftest import Command

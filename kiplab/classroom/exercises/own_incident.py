@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...incident.metadata_history import MetadataHistory, read_metadata_log
-from ...incident.states import BrokerLife, LogEvent
+from ...incident.states import BrokerIncarnation, LogEvent
 from ...plays import grammar, verdict
 from ...plays.play import Play
 from ..exercise_table import exercise
@@ -26,7 +26,7 @@ class Join(NamedTuple):
 
     waited_ms: int
     event: LogEvent
-    life: BrokerLife
+    incarnation: BrokerIncarnation
 
 
 @cache
@@ -50,18 +50,22 @@ def _joins(event: LogEvent) -> list[Join]:
     assert event.before
     assert event.after
     new = {*event.after.isr} - {*event.before.isr}
-    lives = (event.cluster.lives[broker] for broker in new)
-    return [Join(event.record.time - (x.changed or x.registered).time, event, x) for x in lives]
+    incarnations = (event.cluster.incarnations[broker] for broker in new)
+    return [
+        Join(event.record.time - (x.changed or x.registered).time, event, x) for x in incarnations
+    ]
 
 
 def report() -> list[str]:
     """The five numbers: epoch, join, wait, election, and who else was in sync, unchanged."""
-    wait, joined, life = quickest_join()
+    wait, joined, incarnation = quickest_join()
     later = (e for e in _changes() if e.record.offset > joined.record.offset)
-    elected = next(e for e in later if e.after and e.after.leader == life.broker)
+    elected = next(e for e in later if e.after and e.after.leader == incarnation.broker)
     assert elected.after
-    (other,) = {*elected.after.isr} - {life.broker}
-    return [*map(str, (life.epoch, joined.record.offset, wait, elected.record.offset, other))]
+    (other,) = {*elected.after.isr} - {incarnation.broker}
+    return [
+        *map(str, (incarnation.epoch, joined.record.offset, wait, elected.record.offset, other))
+    ]
 
 
 check_numbers = PartsInOrder(true=report)

@@ -26,7 +26,7 @@ def header_of(
     yield f"kafka {release}/{version}".rstrip("/") + " elr=1" * cluster.has_elr
     if cluster.controller_release in RELEASES:
         yield f"controller kafka={cluster.controller_release}"
-    taken = {life.epoch for life in cluster.lives.values()}
+    taken = {incarnation.epoch for incarnation in cluster.incarnations.values()}
     free = (epoch for epoch in range(len(taken) + len(brokers)) if epoch not in taken)
     for broker in brokers:
         yield f"broker {broker} {_broker(broker, cluster, release, targets, next(free))}"
@@ -54,7 +54,7 @@ def release_of(cluster: ClusterState, brokers: Iterable[int]) -> str:
     """The oldest known release of the brokers; else the first of the metadata version."""
     version = metadata_version_of(cluster)
     fits = [r for r in of_mode(Mode.KRAFT) if not version or supports(r, version)]
-    ours = [cluster.lives[b].release for b in brokers if b in cluster.lives]
+    ours = [cluster.incarnations[b].release for b in brokers if b in cluster.incarnations]
     return min((r for r in ours if r in fits), key=fits.index, default=fits[0])
 
 
@@ -62,17 +62,18 @@ def _broker(
     broker: int, cluster: ClusterState, release: str, targets: Sequence[RecordTarget], free: int
 ) -> str:
     """A broker that the log does not show yet is one that is down, under the epoch `free`."""
-    life = cluster.lives.get(broker)
-    if life is None or life.ended is not None:
+    incarnation = cluster.incarnations.get(broker)
+    if incarnation is None or incarnation.ended is not None:
         return f"epoch={free} fenced=yes down=yes"
     following = next((t.event.record.type for t in targets if t.broker == broker), "")
-    is_other = life.release in RELEASES and life.release != release
+    is_other = incarnation.release in RELEASES and incarnation.release != release
     return _said(
-        f"epoch={life.epoch}",
-        kafka=life.release if is_other else "",
-        fenced="yes" * life.fenced,
-        shutting_down="yes" * (life.shutting_down_since is not None and not life.fenced),
-        down="yes" * (life.fenced and following == "REGISTER_BROKER_RECORD"),
+        f"epoch={incarnation.epoch}",
+        kafka=incarnation.release if is_other else "",
+        fenced="yes" * incarnation.fenced,
+        shutting_down="yes"
+        * (incarnation.shutting_down_since is not None and not incarnation.fenced),
+        down="yes" * (incarnation.fenced and following == "REGISTER_BROKER_RECORD"),
     )
 
 

@@ -12,7 +12,7 @@ from ...engine.cluster import Cluster, broker
 from ...engine.truth import registration_of
 from ...protocol.ids import NO_LEADER, BrokerId
 from ...protocol.kraft import records
-from ..records import UNKNOWN
+from ..log_items import UNKNOWN
 from ..states import PartitionState
 from .compared_records import FEATURES, SETTINGS, RecordTarget
 from .header_of_history import RECORDS, WORDS, metadata_version_of
@@ -97,7 +97,7 @@ def _may_belong(change: RecordTarget, cause: RecordTarget) -> bool:
 
 
 def _registers(now: Situation, id: int, target: RecordTarget) -> Iterator[PlayLines]:
-    release = target.event.life.release if target.event.life is not None else ""
+    release = target.event.incarnation.release if target.event.incarnation is not None else ""
     is_other = release not in ("", now.cluster.features.release_of(BrokerId(id)))
     start = (*((f"upgrade {id} kafka={release}",) if is_other else ()), f"start {id}")
     yield (now.dies(id), *start) if now.runs(id) else start

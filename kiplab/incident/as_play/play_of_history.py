@@ -16,7 +16,7 @@ from ...plays.play_errors import PlayError
 from ...plays.runner import extended, open_stage
 from ...plays.stage import MOVES_MAX, Stage
 from ...protocol.ids import NO_LEADER
-from ..records import UNKNOWN
+from ..log_items import UNKNOWN
 from ..states import LogEvent, PartitionKey, PartitionState
 from .compared_records import RecordTarget, targets_of, written_by_engine
 from .header_of_history import RECORDS, header_of
@@ -245,6 +245,6 @@ def _assumptions(written: _Written) -> Iterator[str]:
     if any(" led-by-" in line for line in written.header):
         yield "A broker whose controlled shutdown has two steps leads another partition, led-by-ID:"
         yield "leave its line out for `kiplab explore`, which covers one partition."
-    if not any(life.release for life in written.first.cluster.lives.values()):
+    if not any(incarnation.release for incarnation in written.first.cluster.incarnations.values()):
         yield "No record names a release of Kafka: it is the first of the metadata version."
     yield "Offsets of the metadata log stand behind the lines; those of the engine are others."

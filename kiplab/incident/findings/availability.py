@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ..records import Moment
+from ..log_items import OffsetAndTime
 from ..states import ClusterState, PartitionState
 from .finding import Finding
 from .finding_words import joined_as, lasted, process
@@ -43,8 +43,10 @@ def _still_gone(end: EndOfLog) -> Iterator[Finding]:
     for state, since in open_since(end, "leaderless_since"):
         if _is_gone(state):
             said = f"{_gone_words(state, end.cluster, since)} Nobody leads at the end."
-            lives = joined_as(state, (*state.isr, *state.elr))
-            yield alone_then_gone.open_finding(since, said, partitions=(state.name,), lives=lives)
+            incarnations = joined_as(state, (*state.isr, *state.elr))
+            yield alone_then_gone.open_finding(
+                since, said, partitions=(state.name,), incarnations=incarnations
+            )
 
 
 @change_rule("F2", "note", _still_gone)
@@ -54,7 +56,7 @@ def alone_then_gone(change: LoggedChange) -> Iterator[Finding]:
     since = ended(event, "leaderless_since")
     if since is None or not _is_gone(was):
         return
-    present = event.cluster.lives.get(broker)
+    present = event.cluster.incarnations.get(broker)
     as_epoch = f", as broker epoch {present.epoch}," if present else ""
     said = f"{_gone_words(was, event.cluster, since)} {broker}{as_epoch}"
     unchecked = is_other_process(change) and not is_held_clean(change)
@@ -63,7 +65,7 @@ def alone_then_gone(change: LoggedChange) -> Iterator[Finding]:
         f"{said} leads from {change.offset} on; nobody led {lasted(since, event.record.moment)}.",
         since,
         kind="occasion" if unchecked or is_unclean(change) else "note",
-        lives=joined_as(was, (*was.isr, *was.elr)),
+        incarnations=joined_as(was, (*was.isr, *was.elr)),
         cannot_say="whether anything was written while there was one member",
     )
 
@@ -73,7 +75,7 @@ def _is_gone(state: PartitionState) -> bool:
     return len(state.isr) < 2 <= len(state.replicas)
 
 
-def _gone_words(state: PartitionState, cluster: ClusterState, at: Moment) -> str:
+def _gone_words(state: PartitionState, cluster: ClusterState, at: OffsetAndTime) -> str:
     if not state.isr:
         # A record may have taken members off the ELR since.
         eligible = f"the eligible leader replicas were {list(state.elr)}" if state.elr else ""

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from ..records import Moment
-from ..states import BrokerLife, LogEvent
+from ..log_items import OffsetAndTime
+from ..states import LogEvent, RegisteredIncarnation
 from .finding import Finding
 from .finding_words import duration_ms, lasted, span
 from .rule import EndOfLog, Thresholds, rule
@@ -24,39 +24,47 @@ its session ends 9 s after its last heartbeat."""
 @rule("F9", "sure")
 def two_processes(event: LogEvent, _: Thresholds) -> Iterator[Finding]:
     """An incarnation that registers again after another one had its broker id."""
-    now = event.life
+    now = event.incarnation
     if now is None or now.registered != event.record.moment:
         return
-    earlier = event.cluster.earlier_lives.get(now.broker, ())
-    own = [life for life in earlier if life.incarnation == now.incarnation]
+    earlier = event.cluster.earlier_incarnations.get(now.broker, ())
+    own = [
+        incarnation for incarnation in earlier if incarnation.incarnation_id == now.incarnation_id
+    ]
     # Behind a gap the incarnation is not known: "".
-    if own and earlier[-1].incarnation not in ("", now.incarnation):
+    if own and earlier[-1].incarnation_id not in ("", now.incarnation_id):
         three = (own[-1], earlier[-1], now)
-        names = [f"{life.incarnation} (epoch {life.epoch})" for life in three]
+        names = [
+            f"{incarnation.incarnation_id} (epoch {incarnation.epoch})" for incarnation in three
+        ]
         said = f"Broker {now.broker} registered as incarnation {names[0]}, then {names[1]}, then "
         said += f"{names[2]} at {now.registered.offset}: two processes use one id."
-        lives = tuple((life.broker, life.epoch) for life in three)
-        yield two_processes.finding(event, said, lives=lives)
+        incarnations = tuple((incarnation.broker, incarnation.epoch) for incarnation in three)
+        yield two_processes.finding(event, said, incarnations=incarnations)
 
 
 @rule("F10", "note")
 def all_fenced_after_failover(event: LogEvent, _: Thresholds) -> Iterator[Finding]:
     """Two brokers or more, fenced together a session after a controller epoch began."""
     since, now, cluster = event.cluster.controller_since, event.record.moment, event.cluster
-    if event.life is None or event.life.changed != now or since is None:
+    if event.incarnation is None or event.incarnation.changed != now or since is None:
         return
     waited = duration_ms(since, now) or 0
-    fenced = [(life, life.changed) for life in cluster.lives.values() if life.fenced]
-    lately = [life for life, at in fenced if at and now.time - at.time <= TOGETHER_MS]
+    fenced = [
+        (incarnation, incarnation.changed)
+        for incarnation in cluster.incarnations.values()
+        if incarnation.fenced
+    ]
+    lately = [incarnation for incarnation, at in fenced if at and now.time - at.time <= TOGETHER_MS]
     is_then = FAILOVER_MS[0] <= waited <= FAILOVER_MS[1]
-    if is_then and event.life in lately and len(lately) > 1:
+    if is_then and event.incarnation in lately and len(lately) > 1:
         said = f"Two brokers or more were fenced within {span(TOGETHER_MS)}, {span(waited)} after "
         said += f"controller epoch {cluster.controller_epoch} began (at {since.offset}), about as "
         said += "long as a session lasts."
-        lives = tuple((life.broker, life.epoch) for life in lately)
+        incarnations = tuple((incarnation.broker, incarnation.epoch) for incarnation in lately)
         cannot_say = "whether they were down, or only could not reach the new controller"
         yield all_fenced_after_failover.finding(
-            event, said, lives=lives, cannot_say=cannot_say, event=since.offset
+            event, said, incarnations=incarnations, cannot_say=cannot_say, event=since.offset
         )
 
 
@@ -77,28 +85,36 @@ def silent_controller(event: LogEvent, _: Thresholds) -> Iterator[Finding]:
 
 
 def _never_finished(end: EndOfLog) -> Iterator[Finding]:
-    for life in end.cluster.lives.values():
-        since = None if life.fenced or life.ended else life.shutting_down_since
-        if since and (said := _long_stop(life, since, end.last)):
-            lives = ((life.broker, life.epoch),)
-            yield stop_not_finished.open_finding(since, f"{said} It is still so.", lives=lives)
+    for incarnation in end.cluster.incarnations.values():
+        since = None if incarnation.fenced or incarnation.ended else incarnation.shutting_down_since
+        if since and (said := _long_stop(incarnation, since, end.last)):
+            incarnations = ((incarnation.broker, incarnation.epoch),)
+            yield stop_not_finished.open_finding(
+                since, f"{said} It is still so.", incarnations=incarnations
+            )
 
 
 @rule("F12", "note", _never_finished)
 def stop_not_finished(event: LogEvent, _: Thresholds) -> Iterator[Finding]:
     """A controlled shutdown that neither a fence nor a registration ends within 6 minutes."""
-    now, moment = event.life, event.record.moment
+    now, moment = event.incarnation, event.record.moment
     if now is None:
         return
-    for life in (*event.cluster.earlier_lives.get(now.broker, ())[-1:], now):
-        since, is_over = life.shutting_down_since, life.changed if life.fenced else life.ended
-        if since and is_over == moment and (said := _long_stop(life, since, moment)):
-            lives = ((life.broker, life.epoch),)
-            yield stop_not_finished.finding(event, said, since, lives=lives)
+    for incarnation in (*event.cluster.earlier_incarnations.get(now.broker, ())[-1:], now):
+        since, is_over = (
+            incarnation.shutting_down_since,
+            incarnation.changed if incarnation.fenced else incarnation.ended,
+        )
+        if since and is_over == moment and (said := _long_stop(incarnation, since, moment)):
+            incarnations = ((incarnation.broker, incarnation.epoch),)
+            yield stop_not_finished.finding(event, said, since, incarnations=incarnations)
 
 
-def _long_stop(life: BrokerLife, since: Moment, until: Moment) -> str:
+def _long_stop(
+    incarnation: RegisteredIncarnation, since: OffsetAndTime, until: OffsetAndTime
+) -> str:
     """In words; empty where it was not long."""
-    said = f"Broker {life.broker}, epoch {life.epoch}, was shutting down from {since.offset} on"
+    who = f"Broker {incarnation.broker}, epoch {incarnation.epoch}"
     is_long = (duration_ms(since, until) or 0) > STOP_MS
-    return f"{said}, {lasted(since, until)}." if is_long else ""
+    said = f"{who}, was shutting down from {since.offset} on, {lasted(since, until)}."
+    return said if is_long else ""

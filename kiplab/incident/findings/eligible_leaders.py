@@ -44,8 +44,8 @@ def elr_cleared_leaderless(change: LoggedChange) -> Iterator[Finding]:
     )
     said = f"The controller forgot {who} at {change.offset}, {why}, while there was no leader: "
     said += "from then on nobody can be elected cleanly."
-    lives = joined_as(before, before.elr)
-    yield elr_cleared_leaderless.finding(change.event, said, lives=lives)
+    incarnations = joined_as(before, before.elr)
+    yield elr_cleared_leaderless.finding(change.event, said, incarnations=incarnations)
 
 
 @change_rule("F15", "sure")
@@ -57,8 +57,10 @@ def elr_wiped_by_directories(change: LoggedChange) -> Iterator[Finding]:
         said = f"The eligible leader replicas were {list(elr)} until {change.offset}, where a "
         said += "broker reported the directories of its replicas and the controller emptied the "
         said += f"list. From {KEEPS_ELR} on it keeps it."
-        lives = joined_as(change.before, elr)
-        yield elr_wiped_by_directories.finding(change.event, said, lives=lives, release=KEEPS_ELR)
+        incarnations = joined_as(change.before, elr)
+        yield elr_wiped_by_directories.finding(
+            change.event, said, incarnations=incarnations, release=KEEPS_ELR
+        )
 
 
 @change_rule("F13", "occasion")
@@ -72,5 +74,5 @@ def last_leader(change: LoggedChange) -> Iterator[Finding]:
     struck = [b for b in before.elr if b != broker]
     if struck:
         said += f" {struck[0]} was the last one, and had not stopped cleanly."
-    cannot_say, lives = LACKS.format(broker), joined_as(before, struck)
-    yield last_leader.finding(change.event, said, lives=lives, cannot_say=cannot_say)
+    cannot_say, incarnations = LACKS.format(broker), joined_as(before, struck)
+    yield last_leader.finding(change.event, said, incarnations=incarnations, cannot_say=cannot_say)

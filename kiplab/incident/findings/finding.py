@@ -4,7 +4,7 @@ from typing import Literal
 
 import msgspec
 
-from ..records import LogRecord
+from ..log_items import LogRecord
 
 FindingKind = Literal["lost", "occasion", "sure", "note"]
 """In the order in which findings are told. ``lost`` rests on the log files of brokers only. An
@@ -16,9 +16,9 @@ class Finding(msgspec.Struct, frozen=True):
     """`rule` is its name, ``other-life``. `partitions` are those that the same event did it to,
     empty for a finding about a broker or a controller; `key` of the first one stands in `about`.
 
-    `evidence` are the records, `lives` the (broker, broker epoch) involved. `guards` are ids of
-    kiplab's guards that would have prevented it, `release` the first release that has them, empty
-    where there is none. `lines` are quoted lines of log files.
+    `evidence` are the records, `incarnations` the (broker, broker epoch) involved. `guards` are ids
+    of kiplab's guards that would have prevented it, `release` the first release that has them,
+    empty where there is none. `lines` are quoted lines of log files.
     """
 
     rule: str
@@ -30,7 +30,7 @@ class Finding(msgspec.Struct, frozen=True):
     until: int | None = None
     """The offset at which it ended; None where it is one moment or still so at the end."""
     evidence: tuple[LogRecord, ...] = ()
-    lives: tuple[tuple[int, int], ...] = ()
+    incarnations: tuple[tuple[int, int], ...] = ()
     guards: tuple[str, ...] = ()
     release: str = ""
     cannot_say: str = ""

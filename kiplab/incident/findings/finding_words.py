@@ -6,18 +6,18 @@ from typing import Any
 
 from ...protocol.guards import GUARDS
 from ...protocol.releases import Mode, of_mode
-from ..records import UNKNOWN, Moment
-from ..states import BrokerLife, ClusterState, PartitionState
+from ..log_items import UNKNOWN, OffsetAndTime
+from ..states import ClusterState, PartitionState, RegisteredIncarnation
 
 
-def duration_ms(since: Moment, until: Moment) -> int | None:
+def duration_ms(since: OffsetAndTime, until: OffsetAndTime) -> int | None:
     """By the controllers' clocks; None where a time is missing or the clock went back."""
     if UNKNOWN in (since.time, until.time) or until.time < since.time:
         return None
     return until.time - since.time
 
 
-def lasted(since: Moment, until: Moment) -> str:
+def lasted(since: OffsetAndTime, until: OffsetAndTime) -> str:
     """``"for 3.3 s by the controller's clock"``, or that the log has no such time."""
     duration = duration_ms(since, until)
     if duration is None:
@@ -35,11 +35,11 @@ def span(ms: int) -> str:
     return f"{minutes} min {seconds} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def process(cluster: ClusterState, broker: int, epoch: int) -> BrokerLife | None:
+def process(cluster: ClusterState, broker: int, epoch: int) -> RegisteredIncarnation | None:
     """The incarnation that was registered under `epoch`, where the log has it."""
-    present = cluster.lives.get(broker)
-    known = (*cluster.earlier_lives.get(broker, ()), *((present,) if present else ()))
-    return next((life for life in known if life.epoch == epoch), None)
+    present = cluster.incarnations.get(broker)
+    known = (*cluster.earlier_incarnations.get(broker, ()), *((present,) if present else ()))
+    return next((incarnation for incarnation in known if incarnation.epoch == epoch), None)
 
 
 def joined_as(state: PartitionState, members: Iterable[int]) -> tuple[tuple[int, int], ...]:

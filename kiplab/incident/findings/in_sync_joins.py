@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from ...protocol.guards import GUARDS
 from ...protocol.releases import METADATA_LEVEL, at_least
-from ..records import UNKNOWN
-from ..states import BrokerLife
+from ..log_items import UNKNOWN
+from ..states import RegisteredIncarnation
 from .finding import Finding, FindingKind
 from .finding_words import duration_ms, first_release, is_before, prevented_by, span
 from .rule import LoggedChange, change_rule
@@ -25,7 +25,7 @@ ONE_PROCESS = ("kafka-15221.stale-fetch", "kafka-15221.locked-state")
 def quick_join(change: LoggedChange) -> Iterator[Finding]:
     """A join of the ISR by a broker that restarted under the same leader epoch (KAFKA-14139)."""
     for broker in change.joins:
-        present = change.event.cluster.lives.get(broker)
+        present = change.event.cluster.incarnations.get(broker)
         earlier = _process_under_leader(change, present) if present else None
         if present is None or earlier is None:
             continue
@@ -42,23 +42,27 @@ def quick_join(change: LoggedChange) -> Iterator[Finding]:
             f"its process before, epoch {earlier.epoch}, may have fetched under the same leader "
             f"epoch. {grade}",
             kind=kind,
-            lives=((broker, earlier.epoch), (broker, present.epoch)),
+            incarnations=((broker, earlier.epoch), (broker, present.epoch)),
             cannot_say="which of the two processes the leader had seen as caught up",
             event=present.registered.offset,
             **prevented_by(*guards),
         )
 
 
-def _process_under_leader(change: LoggedChange, present: BrokerLife) -> BrokerLife | None:
+def _process_under_leader(
+    change: LoggedChange, present: RegisteredIncarnation
+) -> RegisteredIncarnation | None:
     """The process before, if it may have fetched under the present leader epoch.
 
     One that the controller fenced may still fetch: it is over with the next registration only.
     """
     led_since = change.before.led_since
-    earlier = change.event.cluster.earlier_lives.get(present.broker, ())
+    earlier = change.event.cluster.earlier_incarnations.get(present.broker, ())
     if not led_since or present.registered.offset <= led_since.offset or not earlier:
         return None
-    again = earlier[-1].incarnation == present.incarnation or earlier[-1].epoch == present.epoch
+    again = (
+        earlier[-1].incarnation_id == present.incarnation_id or earlier[-1].epoch == present.epoch
+    )
     return None if again else earlier[-1]
 
 
@@ -73,7 +77,7 @@ def _grade(change: LoggedChange) -> tuple[FindingKind, str, tuple[str, ...]]:
     if version and not at_least(version, needed):
         below = f"metadata version {version} is below {needed}"
         return "occasion", f"Nothing compared broker epochs here: {below}.", COMPARED
-    leader, guards = cluster.lives.get(change.after.leader), (*COMPARED, *ONE_PROCESS)
+    leader, guards = cluster.incarnations.get(change.after.leader), (*COMPARED, *ONE_PROCESS)
     release, first = leader.release if leader else "", first_release(*guards)
     is_late = is_before(release, first)
     if version and release and not is_late:
@@ -86,8 +90,8 @@ def _grade(change: LoggedChange) -> tuple[FindingKind, str, tuple[str, ...]]:
 @change_rule("F8", "sure")
 def not_alive_in_isr(change: LoggedChange) -> Iterator[Finding]:
     """A join of the ISR by a broker that is fenced, not registered or shutting down (KIP-841)."""
-    lives = change.event.cluster.lives
-    for present in (lives[broker] for broker in change.joins if broker in lives):
+    incarnations = change.event.cluster.incarnations
+    for present in (incarnations[broker] for broker in change.joins if broker in incarnations):
         state = "fenced" if present.fenced else "shutting down"
         guard = f"841.{'registered' if present.ended else state.replace(' ', '-')}"
         state = "not registered" if present.ended else state
@@ -95,7 +99,7 @@ def not_alive_in_isr(change: LoggedChange) -> Iterator[Finding]:
             said = f"{present.broker} joined the ISR at {change.offset} while it was {state}."
             process = (present.broker, present.epoch)
             better = prevented_by(guard)
-            yield not_alive_in_isr.finding(change.event, said, lives=(process,), **better)
+            yield not_alive_in_isr.finding(change.event, said, incarnations=(process,), **better)
 
 
 @change_rule("F20", "note")

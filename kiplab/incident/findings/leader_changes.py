@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ...protocol.guards import GUARDS
-from ..records import UNKNOWN
+from ..log_items import UNKNOWN
 from ..states import NO_LEADER
 from .finding import Finding
 from .finding_words import first_release, is_before, joined_as, prevented_by, process
@@ -33,14 +33,14 @@ def is_last_leader(change: LoggedChange) -> bool:
 def is_other_process(change: LoggedChange) -> bool:
     """Whether it elects cleanly who was in sync, or eligible, as an earlier process."""
     broker, cluster = change.elected, change.event.cluster
-    joined, present = change.before.joined.get(broker), cluster.lives.get(broker)
+    joined, present = change.before.joined.get(broker), cluster.incarnations.get(broker)
     if joined is None or present is None or is_unclean(change):
         return False
     if joined.broker_epoch == UNKNOWN:  # It had registered before the log begins.
         return present.registered.offset > joined.at.offset
     # Up to 3.8 a process that registers again has a new epoch and the same incarnation id.
     earlier = process(cluster, broker, joined.broker_epoch)
-    same = earlier is not None and earlier.incarnation == present.incarnation
+    same = earlier is not None and earlier.incarnation_id == present.incarnation_id
     return joined.broker_epoch != present.epoch and not same
 
 
@@ -55,7 +55,7 @@ def other_life(change: LoggedChange) -> Iterator[Finding]:
     if not is_other_process(change):
         return
     broker, cluster, held_clean = change.elected, change.event.cluster, is_held_clean(change)
-    joined, present = change.before.joined[broker], cluster.lives[broker]
+    joined, present = change.before.joined[broker], cluster.incarnations[broker]
     why = (
         "and the controller held its stop for clean" if held_clean else "whose disk nobody checked"
     )
@@ -72,7 +72,7 @@ def other_life(change: LoggedChange) -> Iterator[Finding]:
         f"registered as epoch {present.epoch} (at {present.registered.offset}): another process, "
         f"{why}.",
         kind="note" if held_clean else "occasion",
-        lives=(*joined_as(change.before, [broker]), (broker, present.epoch)),
+        incarnations=(*joined_as(change.before, [broker]), (broker, present.epoch)),
         cannot_say=f"what the disk of {broker} held: no record of metadata mentions a message",
         **({} if held_clean else prevented_by("966.elr-unclean-shutdown")),
     )
@@ -92,23 +92,27 @@ def unclean(change: LoggedChange) -> Iterator[Finding]:
     said = f"{broker} was elected uncleanly at {change.offset}; the ISR was {list(before.isr)}"
     said += f"{eligible}. {_whose_doing(change)} A replica that follows {broker} truncates what "
     said += f"{broker} does not have."
-    cannot_say, lives = LACKS.format(broker), joined_as(before, members)
-    yield unclean.finding(change.event, said, lives=lives, cannot_say=cannot_say)
+    cannot_say, incarnations = LACKS.format(broker), joined_as(before, members)
+    yield unclean.finding(change.event, said, incarnations=incarnations, cannot_say=cannot_say)
 
 
 def _back_in_sync(change: LoggedChange, back: list[int]) -> Finding:
     said = f"{list(back)}, which an unclean election had passed over, joined the ISR again at "
     said += f"{change.offset}: what the new leader did not have was truncated before that."
     cannot_say = "whether there was anything that the new leader did not have"
-    lives = joined_as(change.after, back)
-    return unclean.finding(change.event, said, kind="note", lives=lives, cannot_say=cannot_say)
+    incarnations = joined_as(change.after, back)
+    return unclean.finding(
+        change.event, said, kind="note", incarnations=incarnations, cannot_say=cannot_say
+    )
 
 
 def _whose_doing(change: LoggedChange) -> str:
     """By hand, by configuration, or that the log cannot tell."""
     cluster, first = change.event.cluster, first_release("kafka-12670.unclean-by-config")
     # Controllers register from 3.7 on. Before that the newest of the brokers stands for theirs.
-    known = [life.release for life in cluster.lives.values() if life.release]
+    known = [
+        incarnation.release for incarnation in cluster.incarnations.values() if incarnation.release
+    ]
     release = cluster.controller_release or max(known, default="")
     if is_before(release, first):
         return f"By hand: a controller does it by itself from {first} on, and this is {release}."
@@ -126,13 +130,15 @@ def _whose_doing(change: LoggedChange) -> str:
 def dead_leader(change: LoggedChange) -> Iterator[Finding]:
     """A leader that is fenced or not registered, or -1 as the last known leader."""
     before, broker = change.before, change.elected
-    present = change.event.cluster.lives.get(broker)
+    present = change.event.cluster.incarnations.get(broker)
     if present and (present.fenced or present.ended):
         state = "not registered" if present.ended else "fenced"
         said = f"{broker} was made leader at {change.offset} while it was {state}."
         better = ["kafka-19522.live-last-leader"] if broker in before.last_known else []
-        lives = ((broker, present.epoch),)
-        yield dead_leader.finding(change.event, said, lives=lives, **prevented_by(*better))
+        incarnations = ((broker, present.epoch),)
+        yield dead_leader.finding(
+            change.event, said, incarnations=incarnations, **prevented_by(*better)
+        )
     if NO_LEADER in change.after.last_known and NO_LEADER not in before.last_known:
         said = f"The last known leader became -1 at {change.offset}: once the ISR and the ELR are "
         said += "empty, not even an unclean election by hand finds a leader."

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ..records import UNKNOWN, Moment
+from ..log_items import UNKNOWN, OffsetAndTime
 from ..states import NO_LEADER, ClusterState, LogEvent, PartitionState
 from .finding import Finding, FindingKind
 from .finding_words import duration_ms, lasted
@@ -27,7 +27,7 @@ class EndOfLog(msgspec.Struct, frozen=True):
 
     cluster: ClusterState
     partitions: Iterable[PartitionState]
-    last: Moment
+    last: OffsetAndTime
     thresholds: Thresholds = USUAL
 
 
@@ -82,7 +82,7 @@ class FindingRule(msgspec.Struct, frozen=True, kw_only=True):
     at_end: JudgeOfEnd | None = None
 
     def finding(
-        self, at: LogEvent, sentence: str, since: Moment | None = None, **more: Any
+        self, at: LogEvent, sentence: str, since: OffsetAndTime | None = None, **more: Any
     ) -> Finding:
         """A finding of this rule; with `since` it lasted from there to the event.
 
@@ -97,7 +97,7 @@ class FindingRule(msgspec.Struct, frozen=True, kw_only=True):
         }
         return self.open_finding(since or at.record.moment, sentence, **fields | more)
 
-    def open_finding(self, since: Moment, sentence: str, **more: Any) -> Finding:
+    def open_finding(self, since: OffsetAndTime, sentence: str, **more: Any) -> Finding:
         """A finding of what began at `since` and is still so at the end of the log."""
         fields: dict[str, Any] = {"kind": self.kind, "event": since.offset, **more}
         return Finding(
@@ -154,17 +154,17 @@ def lasting_rule(
     return made
 
 
-def ended(event: LogEvent, since: str) -> Moment | None:
+def ended(event: LogEvent, since: str) -> OffsetAndTime | None:
     """Where what `since` names had begun, if the record ends it."""
-    began: Moment | None = getattr(event.before, since, None)
+    began: OffsetAndTime | None = getattr(event.before, since, None)
     return began if began and getattr(event.after, since, None) is None else None
 
 
 def open_since(
     end: EndOfLog, since: str, longer_ms: int = -1
-) -> Iterator[tuple[PartitionState, Moment]]:
+) -> Iterator[tuple[PartitionState, OffsetAndTime]]:
     """Partitions for which it is still so at the end; with -1 also where no time is known."""
     for state in end.partitions:
-        began: Moment | None = getattr(state, since)
+        began: OffsetAndTime | None = getattr(state, since)
         if began and (longer_ms < 0 or (duration_ms(began, end.last) or 0) > longer_ms):
             yield state, began

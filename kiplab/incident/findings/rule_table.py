@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from ..records import UNKNOWN, Moment
+from ..log_items import UNKNOWN, OffsetAndTime
 from ..states import ClusterState, LogEvent, PartitionState
 from . import availability, broker_processes, eligible_leaders, in_sync_joins, leader_changes
 from .finding import Finding
@@ -33,7 +33,7 @@ def findings_of(event: LogEvent, thresholds: Thresholds = USUAL) -> Iterator[Fin
 def findings_at_end(
     cluster: ClusterState,
     partitions: Iterable[PartitionState],
-    last: Moment,
+    last: OffsetAndTime,
     thresholds: Thresholds = USUAL,
 ) -> Iterator[Finding]:
     """What is still so where the log ends, at the moment `last` of its last record.

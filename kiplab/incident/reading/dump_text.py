@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from ..records import UNKNOWN, LogRecord, Remark, UnreadableInputError
+from ..log_items import UNKNOWN, LogRecord, Remark, UnreadableInputError
 from .dump_payloads import payload_decoder, payload_types
 from .known_records import record_schemas
 from .log_batch import InputPart, LogBatch

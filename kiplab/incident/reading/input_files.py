@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from ..records import UNKNOWN, UnreadableInputError
+from ..log_items import UNKNOWN, UnreadableInputError
 from .batches import HEADER_SIZE, header_at, record_places
 from .log_batch import CheckpointPlace, InputPart
 from .message_bytes import INT16

@@ -7,7 +7,7 @@ higher controller epoch is the log, and the other one was truncated by the quoru
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from ..records import UNKNOWN, LogItem, Remark, SavedState, UnreadableInputError
+from ..log_items import UNKNOWN, LogItem, Remark, SavedState, UnreadableInputError
 from .known_records import KNOWN_RELEASES
 from .log_batch import InputPart, LogBatch
 

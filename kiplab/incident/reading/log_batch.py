@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from ..records import LogRecord
+from ..log_items import LogRecord
 
 
 class LogBatch(msgspec.Struct, gc=False):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Literal
 
-from ..records import (
+from ..log_items import (
     UNKNOWN,
     FileRead,
     LogItem,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
-from ..records import UNKNOWN, LogRecord
+from ..log_items import UNKNOWN, LogRecord
 from .batches import (
     HEADER_SIZE,
     SUMMED_FROM,

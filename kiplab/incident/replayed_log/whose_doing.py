@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from ...protocol.releases import METADATA_LEVEL
-from ..records import UNKNOWN, Moment
+from ..log_items import UNKNOWN, OffsetAndTime
 from ..states import NO_LEADER, Handler, LogEvent, PartitionState
-from .incarnations import broker_of
+from .registered_brokers import broker_of
 
 LOOK_AHEAD = 20_000
 """As many changes wait for the record that names their broker; the first of more are told alone."""
@@ -47,11 +47,11 @@ def with_handlers(events: Iterable[LogEvent]) -> Iterator[LogEvent]:
     """The events with their handlers, in the same order."""
     waiting: list[LogEvent] = []
     opener: LogEvent | None = None
-    end = Moment(UNKNOWN)
+    end = OffsetAndTime(UNKNOWN)
     for event in events:
         offset, time = event.record.offset, event.record.time
         behind = offset == end.offset and time - end.time < APART_MS
-        end = Moment(offset + 1, time)
+        end = OffsetAndTime(offset + 1, time)
         if event.record.type != _CHANGE:
             yield from _told(waiting, event if behind else None)
             waiting = []
@@ -102,7 +102,7 @@ def _with(event: LogEvent, handlers: tuple[Handler, ...], cause: LogEvent | None
         event.cluster,
         event.before,
         event.after,
-        event.life,
+        event.incarnation,
         handlers,
         cause.record.offset if cause else UNKNOWN,
     )
@@ -119,7 +119,7 @@ def _fits_behind(opener: LogEvent, event: LogEvent) -> bool:
 def _first_of(closer: LogEvent, changes: list[LogEvent]) -> int:
     """From which change on the event of `closer` wrote them."""
     handler = _handler(closer)
-    if closer.life is None or handler not in _NAMED_LAST:
+    if closer.incarnation is None or handler not in _NAMED_LAST:
         return len(changes)
     broker, epoch = broker_of(closer.record)
     first = len(changes)
@@ -172,7 +172,7 @@ def _without_its_broker(event: LogEvent) -> Handler:
     may end before the fence.
     """
     before, _ = _sides(event)
-    life = event.cluster.lives.get(before.leader)
+    incarnation = event.cluster.incarnations.get(before.leader)
     level = event.cluster.features.get("metadata.version", 0)
-    stopping = life is not None and life.shutting_down_since is not None
+    stopping = incarnation is not None and incarnation.shutting_down_since is not None
     return "controlled shutdown" if stopping or level < _STOPS_ARE_WRITTEN else "unknown"

@@ -12,7 +12,7 @@ UNKNOWN = -1
 """A time, offset, controller epoch or controller's id that the input does not tell."""
 
 
-class Moment(NamedTuple):
+class OffsetAndTime(NamedTuple):
     """A place in the log and the controller's time there. Order is by offset only."""
 
     offset: int
@@ -33,9 +33,9 @@ class LogRecord(msgspec.Struct, frozen=True, gc=False):
     fields: dict[str, Any] = {}
 
     @property
-    def moment(self) -> Moment:
+    def moment(self) -> OffsetAndTime:
         """Where and when it was written."""
-        return Moment(self.offset, self.time)
+        return OffsetAndTime(self.offset, self.time)
 
 
 class SavedState(msgspec.Struct, frozen=True):

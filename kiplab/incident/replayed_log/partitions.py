@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ..records import UNKNOWN, LogRecord, Moment
-from ..states import NO_LEADER, BrokerLife, Joined, PartitionKey, PartitionState
+from ..log_items import UNKNOWN, LogRecord, OffsetAndTime
+from ..states import NO_LEADER, Joined, PartitionKey, PartitionState, RegisteredIncarnation
 
 NO_LEADER_CHANGE = -2
 UNCHANGED = -1
@@ -35,7 +35,7 @@ class Around(NamedTuple):
     min.insync.replicas, None where no record sets it. `exact` is False for a checkpoint's records.
     """
 
-    registered: Mapping[int, BrokerLife]
+    registered: Mapping[int, RegisteredIncarnation]
     minimum: int | None = None
     exact: bool = True
 
@@ -67,7 +67,7 @@ def changed(before: PartitionState, record: LogRecord, around: Around) -> Partit
     """The partition after a PartitionChangeRecord, which has no epochs: the partition epoch rises
     with each, the leader epoch with each that names a leader, be it the same one.
     """
-    fields, at = record.fields, Moment(record.offset, record.time)
+    fields, at = record.fields, OffsetAndTime(record.offset, record.time)
     changes: dict[str, Any] = {"partition_epoch": before.partition_epoch + 1}
     for name, value in fields.items():
         if name in _LISTS and value is not None:
@@ -100,7 +100,7 @@ def changed(before: PartitionState, record: LogRecord, around: Around) -> Partit
 
 
 def _set_members(
-    before: PartitionState, changes: dict[str, Any], at: Moment, around: Around
+    before: PartitionState, changes: dict[str, Any], at: OffsetAndTime, around: Around
 ) -> None:
     """Adds what follows from a new ISR or other replicas: since when there are too few members."""
     isr = changes.get("isr", before.isr)
@@ -111,7 +111,7 @@ def _set_members(
         changes["isr_changes"] = (*before.isr_changes, at.time)[-ISR_CHANGES:]
 
 
-def cleared(before: PartitionState, _at: Moment, _around: Around) -> PartitionState:
+def cleared(before: PartitionState, _at: OffsetAndTime, _around: Around) -> PartitionState:
     """The partition after a ClearElrRecord: where it had a list, its partition epoch rises."""
     if not (before.elr or before.last_known):
         return before
@@ -124,7 +124,7 @@ def cleared(before: PartitionState, _at: Moment, _around: Around) -> PartitionSt
     )
 
 
-def settled(before: PartitionState, at: Moment, around: Around) -> PartitionState:
+def settled(before: PartitionState, at: OffsetAndTime, around: Around) -> PartitionState:
     """The partition after its min.insync.replicas was set."""
     below = _below(before.isr, before.replicas, around)
     if below == (before.below_since is not None):
@@ -139,15 +139,15 @@ def _below(isr: tuple[int, ...], replicas: tuple[int, ...], around: Around) -> b
     return members < len(replicas) and members < (around.minimum or 1)
 
 
-def _joined_now(broker: int, at: Moment, around: Around) -> Joined:
-    life = around.registered.get(broker)
-    if life is None or life.ended is not None:
+def _joined_now(broker: int, at: OffsetAndTime, around: Around) -> Joined:
+    incarnation = around.registered.get(broker)
+    if incarnation is None or incarnation.ended is not None:
         return Joined(UNKNOWN, at, exact=False)
-    return Joined(life.epoch, at, around.exact)
+    return Joined(incarnation.epoch, at, around.exact)
 
 
 def _joined(
-    before: PartitionState, changes: dict[str, Any], elected: int, at: Moment, around: Around
+    before: PartitionState, changes: dict[str, Any], elected: int, at: OffsetAndTime, around: Around
 ) -> Mapping[int, Joined]:
     """A member that stays in the ISR, or waits in the ELR, keeps what it has. One that is elected
     under a later broker epoch is what the others copy from then on: it joins anew.
@@ -159,7 +159,7 @@ def _joined(
         joined = {b: kept[b] if b in stayed else _joined_now(b, at, around) for b in isr}
         for broker in elr:
             joined[broker] = kept.get(broker) or _joined_now(broker, at, around)
-    life = around.registered.get(elected)
-    if life and elected in joined and joined[elected].broker_epoch != life.epoch:
+    incarnation = around.registered.get(elected)
+    if incarnation and elected in joined and joined[elected].broker_epoch != incarnation.epoch:
         joined = {**joined, elected: _joined_now(elected, at, around)}
     return joined

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from ..findings.finding import Finding
-from ..records import UNKNOWN, LogItem, LogRecord, Moment, Remark, SavedState
-from ..states import BrokerLife, ClusterState, LogEvent, PartitionKey, PartitionState
-from . import incarnations, partitions
+from ..log_items import UNKNOWN, LogItem, LogRecord, OffsetAndTime, Remark, SavedState
+from ..states import ClusterState, LogEvent, PartitionKey, PartitionState, RegisteredIncarnation
+from . import partitions, registered_brokers
 from .checkpoints import agreed
 from .partitions import Around
 from .whose_doing import with_handlers
@@ -23,7 +23,7 @@ _OF_TRANSACTIONS = {
     "ABORT_TRANSACTION_RECORD",
 }
 
-RecordEffect = tuple[PartitionState | None, PartitionState | None, BrokerLife | None]
+RecordEffect = tuple[PartitionState | None, PartitionState | None, RegisteredIncarnation | None]
 """What one record did: a partition before and after it, or an incarnation after it."""
 _CLUSTER_ALONE: RecordEffect = (None, None, None)
 
@@ -45,8 +45,8 @@ class Replay:
     def __init__(self, report: Callable[[Finding], None], *, exact: bool = True) -> None:
         self.cluster, self.complete = ClusterState(), False
         self.remarks: list[Remark] = []
-        self.first: Moment | None = None
-        self._begun: Moment | None = None
+        self.first: OffsetAndTime | None = None
+        self._begun: OffsetAndTime | None = None
         self._last: LogRecord | None = None
         self._arounds: dict[str, Around] = {}
         self._report, self._exact = report, exact
@@ -56,7 +56,7 @@ class Replay:
         self._reported: set[tuple[str, int]] = set()
 
     @property
-    def last(self) -> Moment | None:
+    def last(self) -> OffsetAndTime | None:
         """Where the last record stands that was read, or that a checkpoint has."""
         return self._last.moment if self._last else self._begun
 
@@ -94,9 +94,9 @@ class Replay:
         is_plain = self._held_back is None and item.type not in _OF_TRANSACTIONS
         for record in (item,) if is_plain else self._let_go(item):
             replay = _REPLAYED.get(record.type)
-            for before, after, life in replay(self, record) if replay else ():
+            for before, after, incarnation in replay(self, record) if replay else ():
                 self.cluster = msgspec.structs.replace(self.cluster, previous=self.last)
-                yield LogEvent(record, self.cluster, before, after, life)
+                yield LogEvent(record, self.cluster, before, after, incarnation)
 
     def _begin_epoch(self, record: LogRecord) -> None:
         self._change(
@@ -121,7 +121,7 @@ class Replay:
         self.cluster = msgspec.structs.replace(self.cluster, **fields)
         self._arounds.clear()
 
-    def _says(self, sentence: str, at: Moment, about: PartitionState | None = None) -> None:
+    def _says(self, sentence: str, at: OffsetAndTime, about: PartitionState | None = None) -> None:
         names = (about.name,) if about else ()
         said = f"{sentence}."
         self._report(Finding("inconsistent", "sure", said, *at, names, event=at.offset))
@@ -140,7 +140,10 @@ class Replay:
         return (_CLUSTER_ALONE,)
 
     def _controller_registered(self, record: LogRecord) -> Iterable[RecordEffect]:
-        controller, release = record.fields["controllerId"], incarnations.release_of(record.fields)
+        controller, release = (
+            record.fields["controllerId"],
+            registered_brokers.release_of(record.fields),
+        )
         self._controllers[controller] = release
         if controller == self.cluster.controller:
             self._change(controller_release=release)
@@ -190,7 +193,7 @@ class Replay:
         self,
         name: str,
         record: LogRecord,
-        rule: Callable[[PartitionState, Moment, Around], PartitionState],
+        rule: Callable[[PartitionState, OffsetAndTime, Around], PartitionState],
     ) -> Iterable[RecordEffect]:
         """What a record does to the partitions of the topic `name`, of all where it is empty."""
         done: list[RecordEffect] = []
@@ -208,7 +211,7 @@ class Replay:
         around = self._arounds.get(topic)
         if around is None:
             minimum = self.cluster.min_insync_replicas(topic)
-            around = self._arounds[topic] = Around(self.cluster.lives, minimum, self._exact)
+            around = self._arounds[topic] = Around(self.cluster.incarnations, minimum, self._exact)
         return around
 
     def _partition_created(self, record: LogRecord) -> Iterable[RecordEffect]:
@@ -244,33 +247,33 @@ class Replay:
 
     def _registered(self, record: LogRecord) -> Iterable[RecordEffect]:
         broker = record.fields["brokerId"]
-        before = self.cluster.lives.get(broker)
-        life = incarnations.registered(before, record, exact=self._exact)
-        if before and life.registered != before.registered:
+        before = self.cluster.incarnations.get(broker)
+        incarnation = registered_brokers.registered(before, record, exact=self._exact)
+        if before and incarnation.registered != before.registered:
             self._buried(before, record.moment)
-        return self._lives_on(life)
+        return self._incarnations_on(incarnation)
 
     def _registration_changed(self, record: LogRecord) -> Iterable[RecordEffect]:
-        broker, epoch = incarnations.broker_of(record)
-        life = self.cluster.lives.get(broker)
-        if life is None or life.epoch != epoch or life.ended is not None:
+        broker, epoch = registered_brokers.broker_of(record)
+        incarnation = self.cluster.incarnations.get(broker)
+        if incarnation is None or incarnation.epoch != epoch or incarnation.ended is not None:
             self._unknown(record, ("", broker), f"broker {broker} of epoch {epoch}")
             if self.complete:
                 return ()
-            life = incarnations.met(record)
-        return self._lives_on(incarnations.changed(life, record))
+            incarnation = registered_brokers.met(record)
+        return self._incarnations_on(registered_brokers.changed(incarnation, record))
 
-    def _lives_on(self, life: BrokerLife) -> Iterable[RecordEffect]:
-        self._change(lives={**self.cluster.lives, life.broker: life})
-        return ((None, None, life),)
+    def _incarnations_on(self, incarnation: RegisteredIncarnation) -> Iterable[RecordEffect]:
+        self._change(incarnations={**self.cluster.incarnations, incarnation.broker: incarnation})
+        return ((None, None, incarnation),)
 
-    def _buried(self, life: BrokerLife, at: Moment) -> None:
-        if not life.incarnation:
+    def _buried(self, incarnation: RegisteredIncarnation, at: OffsetAndTime) -> None:
+        if not incarnation.incarnation_id:
             return
-        past = life if life.ended else incarnations.ended(life, at)
-        earlier = self.cluster.earlier_lives
-        lived = (*earlier.get(life.broker, ()), past)
-        self._change(earlier_lives={**earlier, life.broker: lived})
+        past = incarnation if incarnation.ended else registered_brokers.ended(incarnation, at)
+        earlier = self.cluster.earlier_incarnations
+        lived = (*earlier.get(incarnation.broker, ()), past)
+        self._change(earlier_incarnations={**earlier, incarnation.broker: lived})
 
     # Gaps and checkpoints
 
@@ -279,7 +282,7 @@ class Replay:
         if remark.until <= remark.offset:
             return
         if self.last is not None:
-            at = Moment(remark.offset, self.last.time)
+            at = OffsetAndTime(remark.offset, self.last.time)
             self._says(f"The records from {remark.offset} to {remark.until - 1} are missing", at)
         self._forget()
 
@@ -288,24 +291,27 @@ class Replay:
         self.complete, self._held_back = False, None
         for topic in self._topics.values():
             topic.partitions.clear()
-        for life in self.cluster.lives.values():
-            self._buried(life, self.last or life.registered)
-        self._change(lives={})
+        for incarnation in self.cluster.incarnations.values():
+            self._buried(incarnation, self.last or incarnation.registered)
+        self._change(incarnations={})
 
     def _saved(self, saved: SavedState) -> None:
-        image, at = Replay(self._report, exact=False), Moment(max(saved.end - 1, 0), saved.time)
+        image, at = (
+            Replay(self._report, exact=False),
+            OffsetAndTime(max(saved.end - 1, 0), saved.time),
+        )
         self.first = self._begun = self.first or at
         for record in saved.records:
             moved = msgspec.structs.replace(record, offset=at.offset, time=at.time)
             for _ in image._read(moved):
                 pass
-        self._compare(image, Moment(saved.end, saved.time))
+        self._compare(image, OffsetAndTime(saved.end, saved.time))
         fields = ("features", "topic_settings", "cluster_settings")
         self._change(**{name: getattr(image.cluster, name) for name in fields})
         self._topics, self.complete = image._topics, True
         self._controllers |= image._controllers
 
-    def _compare(self, image: "Replay", at: Moment) -> None:
+    def _compare(self, image: "Replay", at: OffsetAndTime) -> None:
         """Takes what is known better into the image; says what it does not have alike."""
         replayed, has_elr = self.partitions, image.cluster.has_elr
         for state in image.partitions.values():
@@ -316,12 +322,12 @@ class Replay:
                 self._says(f"The checkpoint has {state.name}{said}", at, state)
         for state in replayed.values() if self.complete else ():
             self._says(f"The checkpoint does not have {state.name}", at, state)
-        registered = dict(self.cluster.lives)
-        for broker, life in image.cluster.lives.items():
-            registered[broker], said = agreed(registered.get(broker), life)
+        registered = dict(self.cluster.incarnations)
+        for broker, incarnation in image.cluster.incarnations.items():
+            registered[broker], said = agreed(registered.get(broker), incarnation)
             if said and self.complete:
                 self._says(f"The checkpoint has broker {broker}{said}", at)
-        self._change(lives=registered)
+        self._change(incarnations=registered)
 
 
 def _set(settings: Mapping[str, str], record: LogRecord) -> dict[str, str]:

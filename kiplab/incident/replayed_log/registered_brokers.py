@@ -8,8 +8,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from ...protocol.releases import METADATA_LEVEL
-from ..records import LogRecord, Moment
-from ..states import BrokerLife
+from ..log_items import LogRecord, OffsetAndTime
+from ..states import RegisteredIncarnation
 
 _RELEASE_OF_LEVEL = {level: name.partition("-")[0] for name, level in METADATA_LEVEL.items()}
 _FENCED = {"FENCE_BROKER_RECORD": 1, "UNFENCE_BROKER_RECORD": -1}
@@ -34,7 +34,9 @@ def broker_of(record: LogRecord) -> tuple[int, int]:
     return fields["brokerId"], fields["brokerEpoch"]
 
 
-def registered(before: BrokerLife | None, record: LogRecord, *, exact: bool) -> BrokerLife:
+def registered(
+    before: RegisteredIncarnation | None, record: LogRecord, *, exact: bool
+) -> RegisteredIncarnation:
     """The incarnation that a RegisterBrokerRecord begins. From 3.9 on a process that registers
     again keeps its broker epoch (KAFKA-16952), and is the same one here.
     """
@@ -44,11 +46,11 @@ def registered(before: BrokerLife | None, record: LogRecord, *, exact: bool) -> 
     fenced = bool(fields.get("fenced", True))
     stopping = (again and again.shutting_down_since) or at
     points: list[dict[str, Any]] = fields.get("endPoints") or [{}]
-    life = BrokerLife(
+    incarnation = RegisteredIncarnation(
         broker=broker,
         epoch=epoch,
-        incarnation=fields["incarnationId"],
-        registered=at if exact else Moment(epoch),
+        incarnation_id=fields["incarnationId"],
+        registered=at if exact else OffsetAndTime(epoch),
         fenced=fenced,
         shutting_down_since=stopping if fields.get("inControlledShutdown") else None,
         release=release_of(fields),
@@ -57,34 +59,34 @@ def registered(before: BrokerLife | None, record: LogRecord, *, exact: bool) -> 
         exact=exact,
     )
     if again is None:
-        return life
+        return incarnation
     changed = again.changed if again.fenced == fenced else at
-    return replace(life, registered=again.registered, changed=changed, exact=again.exact)
+    return replace(incarnation, registered=again.registered, changed=changed, exact=again.exact)
 
 
-def met(record: LogRecord) -> BrokerLife:
+def met(record: LogRecord) -> RegisteredIncarnation:
     """An incarnation that began before what is known of the log, as far as a later record tells."""
     broker, epoch = broker_of(record)
-    return BrokerLife(broker, epoch, "", Moment(epoch), fenced=False, exact=False)
+    return RegisteredIncarnation(broker, epoch, "", OffsetAndTime(epoch), fenced=False, exact=False)
 
 
-def changed(life: BrokerLife, record: LogRecord) -> BrokerLife:
+def changed(incarnation: RegisteredIncarnation, record: LogRecord) -> RegisteredIncarnation:
     """It after its broker was fenced, unfenced or unregistered, asked for a controlled shutdown, or
     has other log directories.
     """
     fields, at = record.fields, record.moment
     if record.type == "UNREGISTER_BROKER_RECORD":
-        return ended(life, at)
+        return ended(incarnation, at)
     fenced = _FENCED.get(record.type, fields.get("fenced", 0))
     if fenced:
-        life = replace(life, fenced=fenced == 1, changed=at)
-    if fields.get("inControlledShutdown", 0) == 1 and life.shutting_down_since is None:
-        life = replace(life, shutting_down_since=at)
+        incarnation = replace(incarnation, fenced=fenced == 1, changed=at)
+    if fields.get("inControlledShutdown", 0) == 1 and incarnation.shutting_down_since is None:
+        incarnation = replace(incarnation, shutting_down_since=at)
     if fields.get("logDirs"):
-        life = replace(life, directories=tuple(fields["logDirs"]))
-    return life
+        incarnation = replace(incarnation, directories=tuple(fields["logDirs"]))
+    return incarnation
 
 
-def ended(life: BrokerLife, at: Moment) -> BrokerLife:
+def ended(incarnation: RegisteredIncarnation, at: OffsetAndTime) -> RegisteredIncarnation:
     """It after its end: another process has its id, or nobody."""
-    return replace(life, ended=at)
+    return replace(incarnation, ended=at)

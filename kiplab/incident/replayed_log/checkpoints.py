@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from ..states import BrokerLife, PartitionState
+from ..states import PartitionState, RegisteredIncarnation
 
-_State = TypeVar("_State", PartitionState, BrokerLife)
+_State = TypeVar("_State", PartitionState, RegisteredIncarnation)
 _WORDS = {
     PartitionState: (
         *("replicas", "isr", "leader", "leader_epoch", "partition_epoch", "recovering"),
         *("adding", "removing"),
     ),
-    BrokerLife: ("epoch", "incarnation", "fenced"),
+    RegisteredIncarnation: ("epoch", "incarnation_id", "fenced"),
 }
 _LISTS_OF_ELR = ("elr", "last_known")
 """Compared as sets: their order is that of a Java HashSet. A cluster without eligible leader

@@ -1,1 +1,0 @@
-"""Records to states: partitions, lives of brokers, and whose doing each change was."""
