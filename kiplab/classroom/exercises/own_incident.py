@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...incident.metadata_history import MetadataHistory, read_metadata_log
-from ...incident.states import BrokerIncarnation, LogEvent
+from ...incident.states import RegisteredIncarnation, LogEvent
 from ...plays import grammar, verdict
 from ...plays.play import Play
 from ..exercise_table import exercise
@@ -26,7 +26,7 @@ class Join(NamedTuple):
 
     waited_ms: int
     event: LogEvent
-    incarnation: BrokerIncarnation
+    incarnation: RegisteredIncarnation
 
 
 @cache

@@ -4,13 +4,11 @@ from collections.abc import Iterator
 
 from ..states import NO_LEADER
 from .finding import Finding
-from .finding_words import joined_as
+from .finding_words import first_release, joined_as, prevented_by
 from .leader_changes import LACKS, is_last_leader
 from .rule import LoggedChange, change_rule
 
-KEEPS_ELR = "4.3"
-"""AssignReplicasToDirs keeps the ELR from here on: pull request 20716, which kiplab has no guard
-for."""
+DIRECTORIES_KEEP_ELR = "pr-20716.dirs-keep-elr"
 STRIKES_OFF = {"registration", "unregistration"}
 """The rule at work: the process before had not stopped cleanly, or the broker is gone."""
 
@@ -56,11 +54,11 @@ def elr_wiped_by_directories(change: LoggedChange) -> Iterator[Finding]:
     if change.before.leader != NO_LEADER and is_cleared_by_change(change):
         said = f"The eligible leader replicas were {list(elr)} until {change.offset}, where a "
         said += "broker reported the directories of its replicas and the controller emptied the "
-        said += f"list. From {KEEPS_ELR} on it keeps it."
-        incarnations = joined_as(change.before, elr)
-        yield elr_wiped_by_directories.finding(
-            change.event, said, incarnations=incarnations, release=KEEPS_ELR
-        )
+        said += f"list. From {first_release(DIRECTORIES_KEEP_ELR)} on it keeps it."
+        better = prevented_by(DIRECTORIES_KEEP_ELR) | {
+            "incarnations": joined_as(change.before, elr)
+        }
+        yield elr_wiped_by_directories.finding(change.event, said, **better)
 
 
 @change_rule("F13", "occasion")
