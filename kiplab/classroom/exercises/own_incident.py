@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...incident.metadata_history import MetadataHistory, read_metadata_log
-from ...incident.states import RegisteredIncarnation, LogEvent
+from ...incident.states import LogEvent, RegisteredIncarnation
 from ...plays import grammar, verdict
 from ...plays.play import Play
 from ..exercise_table import exercise
