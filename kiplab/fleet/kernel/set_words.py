@@ -72,22 +72,10 @@ STATE_WORDS = PREFIXES + LOGS * LOGS
 WORLD_WORDS = 16
 _NAMES = (
     *("crash_mean_us", "bounce_mean_us", "cut_mean_us", "failover_mean_us", "rack_shock_mean_us"),
-    *(
-        "cluster_shock_mean_us",
-        "early_mean_us",
-        "crash_restart",
-        "clean_restart",
-        "shutdown",
-        "ready",
-    ),
-    *("catch_up", "cut_lasts", "failover_lasts", "leader_recovery"),
-    *(
-        "alter_partition_fast",
-        "alter_partition_slow",
-        "heartbeat_age",
-        "lag_check_phase",
-        "flush_age",
-    ),
+    *("cluster_shock_mean_us", "early_mean_us", "crash_restart", "clean_restart", "shutdown"),
+    *("ready", "catch_up", "cut_lasts", "failover_lasts", "leader_recovery"),
+    *("alter_partition_fast", "alter_partition_slow", "heartbeat_age", "lag_check_phase"),
+    "flush_age",
 )
 TABLES = {name: WORLD_WORDS + place for place, name in enumerate(_NAMES)}
 """Where the start of each table stands, by the field of World; -1 there is no table."""

@@ -15,15 +15,7 @@ import msgspec
 
 from ...extras import Deferred
 from . import event_rates
-from .event_rates import (
-    CONFIDENCE,
-    LEVEL,
-    Interval,
-    NeverSeen,
-    NothingWeighed,
-    SeenRate,
-    WeighedRate,
-)
+from .event_rates import CONFIDENCE, LEVEL, Interval, NeverSeen, NothingWeighed, SeenRate
 
 stats = Deferred("scipy.stats", "an interval")
 FEWEST_BLOCKS = 30
@@ -76,7 +68,9 @@ def block_mean(values: Sequence[float], *, confidence: float = CONFIDENCE) -> In
     return Interval(float(low), float(high))
 
 
-def weighed_rate(blocks: Sequence[Weights], exposure: float) -> WeighedRate | NothingWeighed:
+def weighed_rate(
+    blocks: Sequence[Weights], exposure: float
+) -> event_rates.WeighedRate | NothingWeighed:
     """A weighted estimate from blocks of equal exposure, `exposure` in all.
 
     Blocks are added in the order given: give them by their number. Raises ValueError for fewer than
@@ -88,7 +82,7 @@ def weighed_rate(blocks: Sequence[Weights], exposure: float) -> WeighedRate | No
     share = exposure / len(blocks)
     rates = [block.total / share for block in blocks]
     bounds = block_mean(rates)
-    return WeighedRate(
+    return event_rates.WeighedRate(
         rate=sum(rates) / len(rates),
         low=max(bounds.low, 0.0),
         high=bounds.high,
