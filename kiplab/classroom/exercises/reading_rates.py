@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 
 from ...extras import MissingExtraError, needed_by
-from ...fleet.fleet_answers import recorded_answers
-from ...fleet.parameters import fleet_study, parameter_checks, parameter_errors, parameter_table
+from ...fleet.fleet_answers import quick_estimate
+from ...fleet.parameters import fleet_study, parameter_checks, parameter_table
 from ...plays.play import Play
 from ..exercise_table import LESS, MORE, NEVER, SAME, WHAT_IFS, UnfitError
 from .answers import TrueStatements, Verdict, WholeAnswer
@@ -67,7 +67,7 @@ def demand_usual(answer: Mapping[Any, Any]) -> None:
             raise UnfitError(f"{name} stays as it is. Leave {', '.join(FIXED)} alone.")
         try:
             number = parameter_checks.checked(str(name), value)
-        except parameter_errors.ParameterError as problem:
+        except parameter_checks.ParameterError as problem:
             raise UnfitError(f"{problem}.") from None
         low, high = parameter_table.PARAMETERS[str(name)].usual
         if not low <= number <= high:
@@ -120,10 +120,8 @@ def rates_of(letter: str) -> tuple[Any, Any]:
 
 @cache
 def _answer(features: str, parameters: tuple[tuple[str, Any], ...]) -> Any:
-    from ...fleet.fleet_answers.quick_estimate import changed, estimate
-
-    study: fleet_study.FleetStudy = changed(fleet_study.read_study(FLEET), dict(parameters))
-    return estimate(msgspec.structs.replace(study, feature_sets=(features,)))
+    study = quick_estimate.changed(fleet_study.read_study(FLEET), dict(parameters))
+    return quick_estimate.estimate(msgspec.structs.replace(study, feature_sets=(features,)))
 
 
 KIPS = "841+903"
@@ -145,7 +143,7 @@ def loss_of(cause: str = CAUSES[0], **parameters: Any) -> Play:
         with needed_by("a story of a fleet"):
             import numba  # noqa: F401
     except MissingExtraError:
-        if (known := recorded_answers.recorded_story(cause, parameters)) is None:
+        if (known := quick_estimate.recorded_story(cause, parameters)) is None:
             raise
         return known
     return _story(cause, tuple(sorted(parameters.items())))
@@ -153,10 +151,9 @@ def loss_of(cause: str = CAUSES[0], **parameters: Any) -> Play:
 
 @cache
 def _story(cause: str, parameters: tuple[tuple[str, Any], ...]) -> Play:
-    from ...fleet.agreement.story_search import stories
-    from ...fleet.fleet_answers.quick_estimate import changed
+    from ...fleet.agreement.story import stories
 
-    (scenario,) = changed(fleet_study.read_study(FLEET), dict(parameters)).scenarios
+    (scenario,) = quick_estimate.changed(fleet_study.read_study(FLEET), dict(parameters)).scenarios
     for story in stories(scenario, seed=0, features=KIPS, metric=cause, years=_YEARS):
         return story.play
     raise LookupError(f"{_YEARS:,} partition-years have no {cause} that can be told")

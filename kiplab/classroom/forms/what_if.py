@@ -4,7 +4,7 @@ from html import escape
 
 from ...figures.how_often import fleet_words, measured_rate
 from ...fleet.fleet_answers import counted_metrics, fleet_row
-from ...fleet.parameters.years import MICROSECONDS_PER_YEAR, SECONDS_PER_YEAR
+from ...fleet.parameters.scenario import MICROSECONDS_PER_YEAR, SECONDS_PER_YEAR
 from ...fleet.pictures.picture_rows import measured
 from ...widgets.elements.labelled import words
 from ...widgets.markup import muted

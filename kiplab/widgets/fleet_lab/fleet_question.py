@@ -11,15 +11,14 @@ from ...figures.how_often import fleet_words as phrases
 from ...figures.how_often.measured_rate import rate_cells, rate_words
 from ...figures.how_often.number_words import number_words
 from ...figures.how_often.rates_by_reboots import rates_chart
-from ...fleet.fleet_answers.counted_metrics import COUNTED
-from ...fleet.fleet_answers.elr_price import elr_prices
+from ...fleet.fleet_answers.counted_metrics import COUNTED, WHAT_FOR
 from ...fleet.fleet_answers.fleet_answer import FleetAnswer
 from ...fleet.fleet_answers.fleet_row import FleetRow
-from ...fleet.fleet_answers.forced_scenarios import WHAT_FOR
-from ...fleet.kernel.feature_sets import OF_TODAY
+from ...fleet.fleet_answers.yearly_incidents import elr_prices
+from ...fleet.kernel.mirrored_guards import OF_TODAY
 from ...fleet.parameters.fleet_study import FleetStudy, study_of
-from ...fleet.parameters.meaningful_sets import GUARD_OF, NONE_OF_THEM, check_kip_set
 from ...fleet.parameters.parameter_table import PARAMETERS, Parameter
+from ...fleet.parameters.scenario import GUARD_OF, NONE_OF_THEM, check_kip_set
 from ...fleet.pictures.picture_rows import measured, rate_points_of
 from ...fleet.spread.partition_placement import sets_in_use
 from ...fleet.statistics.event_rates import YEARS, NeverHappens, at_least_one

@@ -14,9 +14,8 @@ from ...extras import MissingExtraError, install
 from ...figures.how_often.fleet_words import plot_table_html, set_words
 from ...figures.how_often.number_words import number_words
 from ...fleet.fleet_answers.fleet_answer import FleetAnswer
-from ...fleet.parameters.fleet_study import FleetStudy
-from ...fleet.parameters.parameter_errors import ParameterError
-from ...fleet.parameters.study_text import written
+from ...fleet.parameters.fleet_study import FleetStudy, written
+from ...fleet.parameters.parameter_checks import ParameterError
 from ...fleet.pipeline.study_folder import StudyFolderError
 from ...fleet.pipeline.study_run import RunProgress
 from ...machine import LackingError

@@ -13,8 +13,8 @@ from ...figures.how_often.number_words import number_words
 from ...fleet.fleet_answers.fleet_answer import FleetAnswer
 from ...fleet.fleet_answers.quick_estimate import estimate
 from ...fleet.parameters.fleet_study import FleetStudy, read_study
-from ...fleet.parameters.meaningful_sets import ELR, GUARD_OF
-from ...fleet.parameters.parameter_errors import ParameterError
+from ...fleet.parameters.parameter_checks import ParameterError
+from ...fleet.parameters.scenario import ELR, GUARD_OF
 from ...pages.page_files import AUTO
 from ...protocol.guards import GUARDS
 from .. import still_fallback
