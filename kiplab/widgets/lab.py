@@ -19,7 +19,6 @@ from .controls import actions, branches, inspector, offering, rulebook, view_opt
 from .controls.broker_offers import GoTo
 from .controls.inflight import InFlight
 from .controls.inject import Inject
-from .controls.invariants import InvariantStrip
 from .controls.picture_menu import PictureMenu
 from .controls.transport import JumpButtons, StepGuide, Transport
 from .elements.kinds import StepSheet, ToggleButton
@@ -248,7 +247,7 @@ class Lab:
         self.logs = ToggleButton(description="Logs", tooltip=_LOGS, value=view.options["logs"])
         watch(self.logs, "value", lambda shown: self._set_options({"logs": shown}))
         self.messages = view_options.MessageSwitch(view, self._set_options)
-        self.invariants = InvariantStrip(self)
+        self.invariants = inspector.InvariantStrip(self)
         self.rulebook = rulebook.Rulebook(self.tree.rules, self.change_rules)
         self.ghost = view_options.Ghost(self, view, self.picture)
         self.touching.box.children = (*self.touching.box.children, self.ghost.box)

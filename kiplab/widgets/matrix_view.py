@@ -51,7 +51,7 @@ class MatrixView:
         self.daylight = Daylight(theme, self.box)
         with self.box.batch():
             self._color(self.daylight.theme)
-        self.daylight.follow(self._turn_page)
+        self.daylight.follow(self._color)
 
     def _map(self, layout: chart.Layout) -> Container:
         guards = self.matrix.guards
@@ -85,10 +85,6 @@ class MatrixView:
             part.layout.background, part.layout.color = fill, color
             if frozenset(cell.on) in self._minimal:
                 part.layout.border = f"2px solid {theme_of(theme).band_edge}"
-
-    def _turn_page(self, theme: str) -> None:
-        """The page is light now, or dark: the same in its theme."""
-        self._color(theme)
         if self._opened is not None:
             self.open(*self._opened.off)
 

@@ -24,7 +24,7 @@ ACCEPTED, REFUSED = "A", "R"
 
 def rulings(stage: Stage) -> list[str]:
     """The controller's answer to each message: ACCEPTED, or REFUSED."""
-    return [ACCEPTED if _refusal(stage, sent) is None else REFUSED for sent in stage.performed]
+    return [REFUSED if _refusal(stage, sent) else ACCEPTED for sent in stage.performed]
 
 
 def answers_in_words() -> str:

@@ -90,12 +90,9 @@ def check_acknowledged(kafka: str | None) -> list[str]:
 
 
 def _stale_member(acks: str, kafka: str | None) -> Stage:
-    stage = run(STALE, kafka=kafka).stage
-    lines = tuple(
-        replace(s, args=(*s.args, ("acks", acks))) if s.verb == "produce" else s
-        for s in stage.play.statements
-    )
-    return runner.run_play(replace(stage.play, statements=lines), stage.features)
+    stage, more = run(STALE, kafka=kafka).stage, {"produce": (("acks", acks),)}
+    lines = (replace(s, args=(*s.args, *more.get(s.verb, ()))) for s in stage.play.statements)
+    return runner.run_play(replace(stage.play, statements=tuple(lines)), stage.features)
 
 
 SCHEDULES = tuple(exercise("isr/schedules").plays)

@@ -50,10 +50,8 @@ class Ruling(msgspec.Struct, frozen=True):
 def rulings_of(stage: Stage) -> list[Ruling]:
     """The ruling on each request of a run, in order; BLANK for an unknown rule."""
     return [
-        Ruling(refusal.error.name, _LETTERS.get(refusal.guard or "", BLANK))
-        if refusal
-        else Ruling("NONE", TAKEN)
-        for refusal in _refusals(stage)
+        Ruling(r.error.name, _LETTERS.get(r.guard or "", BLANK)) if r else Ruling("NONE", TAKEN)
+        for r in _refusals(stage)
     ]
 
 
@@ -141,15 +139,13 @@ def _shut_down(*plays: str) -> tuple[str, ...]:
     return *errors, *leaders, "".join(map(str, bills["isr"]))
 
 
-def _bare(word: str) -> str:
-    return "NONE" if is_none(word) else re.sub(r"[^\w?]", "", word.upper())
-
-
 @OfExercise
 def check_shutting_down(entry: Exercise) -> PartsInOrder:
     """Errors, leaders and the members of an ISR: ``["NONE", ..., "3", "none", "{1, 2}"]``."""
     return PartsInOrder(
-        read=lambda words: [*map(_bare, words)],
+        read=lambda words: [
+            "NONE" if is_none(word) else re.sub(r"[^\w?]", "", word.upper()) for word in words
+        ],
         true=lambda: _shut_down(*map(entry.play, entry.plays)),
     )
 

@@ -73,8 +73,7 @@ def truth() -> tuple[str, str, str, str]:
 
 
 def _holes(parts: list[str]) -> list[str]:
-    strange = [part[:20] for part in parts[:2] if part.upper() not in HOLES]
-    if strange:
+    if strange := [part[:20] for part in parts[:2] if part.upper() not in HOLES]:
         raise UnfitError(f"There is no hole {', '.join(strange)}. Use {' '.join(HOLES)}.")
     return [_plain(part) for part in parts]
 
@@ -136,11 +135,9 @@ class Mystery(msgspec.Struct, frozen=True):
 
 def mystery(cluster: str) -> Mystery:
     """One of the clusters A, B and C. Raises ExploreError for another."""
-    letter = str(cluster).strip().upper()
-    if letter not in MISSING:
-        there_are = ", ".join(MISSING)
-        raise ExploreError(f"there is no cluster {cluster!r}; the clusters are {there_are}")
-    return Mystery(letter)
+    if (letter := str(cluster).strip().upper()) in MISSING:
+        return Mystery(letter)
+    raise ExploreError(f"there is no cluster {cluster!r}; the clusters are {', '.join(MISSING)}")
 
 
 @cache
@@ -159,20 +156,19 @@ def _story(explored: Explored) -> str:
 
 def _suspects(parts: list[str]) -> list[str]:
     read = [_suspect(part) for part in parts]
-    strange = [part[:30] for part, suspect in zip(parts, read, strict=True) if suspect is None]
-    if strange:
+    if strange := [part[:30] for part, suspect in zip(parts, read, strict=True) if not suspect]:
         suspects = ", ".join(SUSPECTS)
         raise UnfitError(f"Choose among {suspects}. None of them is {', '.join(strange)}.")
-    return [suspect for suspect in read if suspect is not None]
+    return read
 
 
-def _suspect(part: str) -> str | None:
-    """The suspect that is meant; None for none of them, or for several."""
+def _suspect(part: str) -> str:
+    """The suspect that is meant; empty for none of them, or for several."""
     wanted = part.strip().lower().removeprefix("kip-")
     exact = [s for s in SUSPECTS if wanted in (s, s.partition(".")[2])]
     known = {*guards.named(wanted)} if wanted else set[str]()
     meant = exact or [s for s in SUSPECTS if known & {*guards.named(s)}]
-    return meant[0] if len(meant) == 1 else None
+    return meant[0] if len(meant) == 1 else ""
 
 
 check_missing_guard = PartsInOrder(read=_suspects, true=lambda: list(MISSING.values()))

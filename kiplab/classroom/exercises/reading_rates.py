@@ -50,12 +50,9 @@ def check_safer_fleet(answer: object) -> Verdict:
     if points == len(FACTORS):
         return "enough", {"times": factor}
     slow = any("alter_partition" in str(name) for name in answer)
-    return "slow requests" if slow else "less", {
-        "times": factor,
-        "next": FACTORS[points],
-        "points": points,
-        "where": f"Look again at: {', '.join(map(str, answer))}.",
-    }
+    where = f"Look again at: {', '.join(map(str, answer))}."
+    told = {"times": factor, "next": FACTORS[points], "points": points, "where": where}
+    return "slow requests" if slow else "less", told
 
 
 def demand_usual(answer: Mapping[Any, Any]) -> None:
@@ -110,11 +107,9 @@ def outcome_of(letter: str) -> str:
 def rates_of(letter: str) -> tuple[Any, Any]:
     """The rows before the change and after it. Raises what `outcome_of` raises."""
     what_if = WHAT_IFS[letter]
-    changes = (what_if.before, what_if.after)
-    before, after = (
-        _answer(features, tuple(sorted(changed.items()))).row(features, what_if.metric)
-        for features, changed in zip(what_if.features, changes, strict=True)
-    )
+    pairs = zip(what_if.features, (what_if.before, what_if.after), strict=True)
+    answers = ((kips, _answer(kips, tuple(sorted(changed.items())))) for kips, changed in pairs)
+    before, after = (answer.row(kips, what_if.metric) for kips, answer in answers)
     return before, after
 
 

@@ -94,11 +94,10 @@ def _night(stage: Stage) -> Night:
 
 def _bare(answer: object) -> object:
     """Settings as one text, with ; between, are as good as a list; question marks say nothing."""
-    if isinstance(answer, str):
-        answer = answer.split(";")
-    if not isinstance(answer, list | tuple):
-        return answer
-    return [part if _words(str(part)) else BLANK for part in answer[:PARTS_MAX]]
+    given = answer.split(";") if isinstance(answer, str) else answer
+    if not isinstance(given, list | tuple):
+        return given
+    return [part if _words(str(part)) else BLANK for part in given[:PARTS_MAX]]
 
 
 def _words(text: str) -> list[str]:
@@ -106,8 +105,7 @@ def _words(text: str) -> list[str]:
 
 
 def _settings(part: str) -> Settings | None:
-    words = tuple(_words(part))
-    return next((settings for settings in CHOICES if settings == words), None)
+    return next((settings for settings in CHOICES if [*settings] == _words(part)), None)
 
 
 def complaint(business: Business, settings: Settings, entry: Exercise | None = None) -> str:

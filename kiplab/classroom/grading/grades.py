@@ -104,7 +104,11 @@ class Grades(ClassReport):
     def csv(self) -> str:
         """A row a student if it is `wide`, else one for each of their questions."""
         wide = ("student", "status", "points", "of", *(e.id for e in self.exercises), "remarks")
-        return harmless_csv(*((wide, self._wide()) if self.wide else (HEADS, self._long())))
+        if not self.wide:
+            return harmless_csv(HEADS, self._long())
+        fronts = ((s, (s.student, s.status, s.points, s.of)) for s in self.submissions)
+        rows = ((*f, *(e.best for e in s.exercises), "\n".join(s.remarks)) for s, f in fronts)
+        return harmless_csv(wide, rows)
 
     def _long(self) -> Iterator[GradeRow]:
         """As HEADS says; a row for what could not be graded. Remarks are in a student's first."""
@@ -113,11 +117,6 @@ class Grades(ClassReport):
             for row in _questions(one) or [("",) * 11]:
                 yield (one.student, one.file, one.status, *row, remarks)
                 remarks = ""
-
-    def _wide(self) -> Iterator[GradeRow]:
-        for one in self.submissions:
-            best = (entry.best for entry in one.exercises)
-            yield (one.student, one.status, one.points, one.of, *best, "\n".join(one.remarks))
 
 
 def _summed(one: Submission, asked: Sequence[Exercise]) -> Submission:
@@ -184,10 +183,8 @@ def grade(
         raise ClassFolderError(f"there is nothing to grade in {folder}; {wanted}")
     graded = _all_graded(found, grader)
     remarks = alike([row.student for row, _ in graded], [work for _, work in graded])
-    looked = [
-        replace(row, remarks=(*row.remarks, *remarks.get(at, ())))
-        for at, (row, _) in enumerate(graded)
-    ]
+    pairs = enumerate(row for row, _ in graded)
+    looked = [replace(row, remarks=(*row.remarks, *remarks.get(at, ()))) for at, row in pairs]
     rows = sorted([*looked, *empty], key=lambda row: row.student.casefold())
     tried = {entry.lab for row in rows for entry in row.exercises}
     tried |= {entry.lab for row in rows for entry in row.predictions}
@@ -229,38 +226,29 @@ def grades_page(
     """The whole page. Raises ValueError for a theme that there is none of."""
     parts = [f"<p>{escape(sentence)}</p>", _totals(rows)]
     parts += [_lab(lab, [*entries], rows) for lab, entries in groupby(exercises, attrgetter("lab"))]
-    listed = "".join(_remarks(row) for row in rows)
+    told = ((escape(row.student), [*map(escape, row.remarks)]) for row in rows if row.remarks)
+    listed = "".join(f"<dt>{who}</dt><dd>{'</dd><dd>'.join(said)}</dd>" for who, said in told)
     parts.append(_part("Remarks", f"<dl>{listed}</dl>") if listed else "")
     return page_of_class(TITLE, "\n".join([*parts, *_written(rows)]), theme)
 
 
 def _totals(rows: Sequence[Submission]) -> str:
-    lines = (
-        _line(
-            f"{escape(row.student)}{small(row.file)}{bar((row.points, row.of))}",
-            (f"<b>{row.points}</b>", f"{row.of}", _status(row)),
-        )
-        for row in rows
-    )
+    lines = ""
+    for row in rows:
+        status = "" if row.status == GRADED else f"<b>{escape(row.status)}</b>"
+        cells = (f"<b>{row.points}</b>", f"{row.of}", f"{status}{' *' * bool(row.remarks)}")
+        lines += _line(f"{escape(row.student)}{small(row.file)}{bar((row.points, row.of))}", cells)
     caption = "Best attempts. Optional exercises stand beside the sum. * see the remarks"
-    return _part(
-        "All labs", html_table(caption, ("student", "points", "of", "status"), "".join(lines))
-    )
-
-
-def _status(row: Submission) -> str:
-    status = "" if row.status == GRADED else f"<b>{escape(row.status)}</b>"
-    return f"{status}{' *' * bool(row.remarks)}"
+    table = html_table(caption, ("student", "points", "of", "status"), lines)
+    return _part("All labs", table)
 
 
 def _lab(lab: str, entries: Sequence[Exercise], rows: Sequence[Submission]) -> str:
     """A row a student, a column an exercise."""
     heads = [f"{number} (of {e.points})" for number, e in enumerate(entries, 1)]
     legend = "".join(f"<li>{escape(e.title)}{' (optional)' * e.optional}</li>" for e in entries)
-    lines = (
-        _line(escape(row.student), (_cell(e) for e in row.exercises if e.lab == lab))
-        for row in rows
-    )
+    cells = ((row.student, (_cell(e) for e in row.exercises if e.lab == lab)) for row in rows)
+    lines = (_line(escape(student), its) for student, its in cells)
     caption = (
         "In brackets, the points of an exercise. In a row, the best points, after those of the"
         " first attempt where they differ; below, attempts"
@@ -277,23 +265,16 @@ def _cell(entry: GradedExercise) -> str:
     return f"{first}<b>{entry.best}</b>{bar((entry.best, entry.of))}{small(about)}"
 
 
-def _remarks(row: Submission) -> str:
-    remarks = "".join(f"<dd>{escape(remark)}</dd>" for remark in row.remarks)
-    return f"<dt>{escape(row.student)}</dt>{remarks}" if remarks else ""
-
-
 def _written(rows: Sequence[Submission]) -> Iterator[str]:
     """Question by question: its rubric, and each student's text, to be marked."""
     texts = [(text, row.student) for row in rows for text in row.written]
     texts.sort(key=lambda t: (t[0].lab, t[0].id, t[1]))
     for _, group in groupby(texts, lambda t: t[0].id):
         entries = [*group]
-        asked = entries[0][0]
-        lines = (
-            _line(f"{escape(student)}<p>{escape(text.answer)}</p>", (f"&emsp; / {text.of}",))
-            for text, student in entries
-        )
-        table = html_table(f"Rubric: {asked.rubric}", ("answer", "points"), "".join(lines))
+        asked, points = entries[0][0], (f"&emsp; / {entries[0][0].of}",)
+        told = (f"{escape(student)}<p>{escape(text.answer)}</p>" for text, student in entries)
+        lines = "".join(_line(each, points) for each in told)
+        table = html_table(f"Rubric: {asked.rubric}", ("answer", "points"), lines)
         yield _part(f"{asked.lab} · {escape(asked.question)}", table)
 
 

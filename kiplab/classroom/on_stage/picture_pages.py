@@ -132,15 +132,13 @@ def write_gallery(out: Path, labs: list[Cells], lacks: list[Exception]) -> list[
         pages |= {each.name: each.picture.runs for each in stories if each.write(out)}
     plays = (f'<li><a href="{n}.html">{n}</a>: {escape(load(n).question)}</li>' for n in names())
     sections.append(f"<h2>All plays</h2><ul>{''.join(plays)}</ul>")
-    written = [_page(out / f"{name}.html", runs, size) for name, runs in pages.items()]
+    written = []
+    for name, runs in pages.items():
+        # The page of one run can be changed, if the engine is there.
+        controls = live.offered(runs[0].stage, {}, size) if size and len(runs) == 1 else ""
+        rows, path = [run.rows() for run in runs], out / f"{name}.html"
+        written.append(write(rows, path, include_plotlyjs="directory", controls=controls))
     return [*written, _index(out, "Timelines to embed", sections)]
-
-
-def _page(path: Path, runs: tuple[Run, ...], size: int) -> Path:
-    """The page of one run can be changed, if the engine is there."""
-    controls = live.offered(runs[0].stage, {}, size) if size and len(runs) == 1 else ""
-    rows = [run.rows() for run in runs]
-    return write(rows, path, include_plotlyjs="directory", controls=controls)
 
 
 def _index(out: Path, title: str, sections: list[str]) -> Path:

@@ -126,8 +126,8 @@ def counted(students: Sequence[StudentWork]) -> ClassCounts:
 
 
 def _written(asked: WrittenQuestion, students: Sequence[StudentWork]) -> WrittenCount:
-    texts = {student.name: student.work.written.get(asked.id, "") for student in students}
-    who = {name: text for name, text in texts.items() if text.strip()}
+    texts = ((student.name, student.work.written.get(asked.id, "")) for student in students)
+    who = {name: text for name, text in texts if text.strip()}
     return WrittenCount(asked.id, asked.lab, asked.question, len(who), who)
 
 
@@ -144,23 +144,13 @@ def _prediction(entry: Exercise, students: Sequence[StudentWork]) -> PredictionC
             who.setdefault(student.work.predictions[entry.id], []).append(student.name)
     others = sorted({*who} - {*entry.choices})
     offered = zip(LETTERS, entry.choices, strict=False)
-    return PredictionCount(
-        id=entry.id,
-        lab=entry.lab,
-        title=entry.title,
-        question=entry.question,
-        answered=sum(map(len, who.values())),
-        choices=tuple(
-            ChoiceCount(
-                letter,
-                choice,
-                students=len(who[choice]),
-                right=choice == entry.comes_true if entry.right and letter else None,
-                who=tuple(who[choice]),
-            )
-            for letter, choice in (*offered, *(("", other) for other in others))
-        ),
-    )
+    choices = []
+    for letter, choice in (*offered, *(("", other) for other in others)):
+        right = choice == entry.comes_true if entry.right and letter else None
+        took = tuple(who[choice])
+        choices.append(ChoiceCount(letter, choice, len(took), right, took))
+    about, answered = (entry.id, entry.lab, entry.title, entry.question), map(len, who.values())
+    return PredictionCount(*about, sum(answered), tuple(choices))
 
 
 def _exercise(entry: Exercise, students: Sequence[StudentWork]) -> ExerciseCount:

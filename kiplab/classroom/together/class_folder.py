@@ -25,15 +25,8 @@ UNPACKED_MAX, INSIDE_MAX = 1_000_000_000, 100_000_000
 """Bytes of a zip that lies in the folder; of one inside, which may be one student's of many."""
 RUNS = (".ipynb", ".play")
 """Endings of what may have to run to be judged."""
-_NO_ZIP = (
-    zipfile.BadZipFile,
-    zlib.error,
-    lzma.LZMAError,
-    EOFError,
-    OSError,
-    RuntimeError,
-    ValueError,
-)
+_BROKEN = (zipfile.BadZipFile, zlib.error, lzma.LZMAError)
+_NO_ZIP = (*_BROKEN, EOFError, OSError, RuntimeError, ValueError)
 """What a damaged zip raises, or one that is packed in a way that Python does not know."""
 _FIELDS = {*Work.__struct_fields__}
 _LOCKED = 0x1
@@ -90,16 +83,11 @@ def _at(path: Path, place: tuple[str, ...]) -> Iterator[Piece]:
     elif _ending(place) not in (".json", *RUNS):
         yield _other(place)
     else:
-        yield _read(path, place)
-
-
-def _read(path: Path, place: tuple[str, ...]) -> Piece:
-    try:
-        if path.stat().st_size > BYTES_MAX:
-            return _too_large(place)
-        return _decoded(path.read_bytes(), place)
-    except OSError as problem:
-        return Piece(place, why=f"it cannot be read: {problem.strerror}", meant=True)
+        try:
+            large = path.stat().st_size > BYTES_MAX
+            yield _too_large(place) if large else _decoded(path.read_bytes(), place)
+        except OSError as problem:
+            yield Piece(place, why=f"it cannot be read: {problem.strerror}", meant=True)
 
 
 def _in_zip(

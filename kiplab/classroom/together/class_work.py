@@ -13,8 +13,7 @@ import msgspec
 from ...pages import browser_picture, page_files
 from ...rows.plain_table import table_of
 from .class_counts import ClassCounts, ExerciseCount, PredictionCount, counted
-from .class_page import class_fragment, class_page
-from .class_text import class_text, summary
+from .class_page import class_fragment, class_page, class_text, summary
 from .handed_in import ClassFolderError, HandedIn, LeftOut, handed_in
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from ..elements.labelled import button, column, dropdown, line, offer, row, watc
 from ..history_tree import branch_tree as trees
 from ..history_tree import lab_file
 from ..history_tree.branch_tree import Branch, Tree
-from ..markup import INK, LINE, MUTED, SOFT, Answer, glyph, heading, muted
+from ..markup import INK, LINE, MUTED, Answer, edge, glyph, heading, muted
 from ..view_model import ViewModel
 
 FOLD_MARGINS = 44
@@ -138,13 +138,11 @@ def drawing(tree: Tree) -> str:
 def _line(tree: Tree, lead: str, branch: Branch) -> str:
     here = branch.id == tree.current
     mark = ' aria-current="true"' if here else ""
-    marked, plain = f"background:{SOFT};border-left:4px solid #0072b2", "border-left:4px solid"
-    edge = marked if here else f"{plain} transparent"
     name = f"<b>{escape(branch.name)}</b>" if here else escape(branch.name)
     you = f" <b>◀ you are here, at step {branch.playback.at}</b>" if here else ""
     facts = escape(_facts(branch, tree.rules))
     return (
-        f'<li{mark} style="{edge};padding:0 8px;display:flex;font-size:13px">'
+        f'<li{mark} style="{edge(here)};padding:0 8px;display:flex;font-size:13px">'
         f'<span aria-hidden="true" style="font-family:monospace;white-space:pre">{lead}</span>'
         f'<span>{name} <span style="color:{MUTED};font-size:12px">· {facts}</span>{you}</span></li>'
     )
@@ -225,7 +223,9 @@ class Sharing:
         offer(self.bring_back, nothing, advice)
 
     def _save(self, suffix: str) -> None:
-        name = _with_suffix(self.file.value or self._proposed, suffix)
+        """The name gets this suffix in place of the one it has."""
+        name = (self.file.value or self._proposed).strip()
+        name = name.removesuffix(lab_file.SUFFIX).removesuffix(".play") + suffix
         self.answer.to(lambda: f"Saved as {lab_file.save(self._view.tree, name)}.")
 
     def _load(self) -> None:
@@ -245,14 +245,6 @@ class Sharing:
         self._before = before
         self.show()
         return sentence
-
-
-def _with_suffix(name: str, suffix: str) -> str:
-    """The name with this suffix in place of the one it has."""
-    bare = name.strip()
-    for ending in (lab_file.SUFFIX, ".play"):
-        bare = bare.removesuffix(ending)
-    return bare + suffix
 
 
 def _token_html(token: str) -> str:

@@ -56,7 +56,12 @@ def about_partition(cluster: Cluster, name: str) -> tuple[Offer, ...]:
 
 
 def more_about_partition(cluster: Cluster, name: str) -> tuple[Offer, ...]:
-    return (_by_leader(cluster, moves.FinishLeaderRecovery, name), _setting(cluster, name))
+    """The end of a recovery; the other value of unclean.leader.election.enable of its topic."""
+    state = partition_of(cluster, name)
+    on = state is None or not state.unclean_leader_election
+    label = f"unclean.leader.election.enable={'true' if on else 'false'}"
+    setting = offer_of(cluster, moves.Configure(topic_of(name), on), label, _who_reads(cluster))
+    return (_by_leader(cluster, moves.FinishLeaderRecovery, name), setting)
 
 
 def delete_records(cluster: Cluster, name: str) -> Offer:
@@ -75,14 +80,6 @@ def _by_leader(
 def _leader(cluster: Cluster, name: str) -> BrokerId:
     state = partition_of(cluster, name)
     return NO_LEADER if state is None else state.leader
-
-
-def _setting(cluster: Cluster, name: str) -> Offer:
-    """The other value of unclean.leader.election.enable of its topic."""
-    state = partition_of(cluster, name)
-    on = state is None or not state.unclean_leader_election
-    label = f"unclean.leader.election.enable={'true' if on else 'false'}"
-    return offer_of(cluster, moves.Configure(topic_of(name), on), label, _who_reads(cluster))
 
 
 def _who_reads(cluster: Cluster) -> str:
@@ -142,10 +139,10 @@ def produce(
 
 def sends_again(cluster: Cluster, partition: str) -> tuple[Offer, ...]:
     """One for each producer that keeps something for a partition."""
-    waiting = (p.name for p in cluster.producers if p.partition == partition and p.batches)
     return tuple(
-        offer_of(cluster, moves.Resend(name), f"{name} sends again", "It asks who leads first")
-        for name in waiting
+        offer_of(cluster, moves.Resend(p.name), f"{p.name} sends again", "It asks who leads first")
+        for p in cluster.producers
+        if p.partition == partition and p.batches
     )
 
 

@@ -15,7 +15,6 @@ from ...engine.consumers import consumer_of
 from ...engine.producers import producer_of
 from ...engine.truth import partition_of, truth
 from ...plays.stage import Stage
-from ...protocol.clients.consumer import Consumer
 from ...protocol.clients.producer import Batch
 from ...protocol.ids import NO_LEADER, NO_LEADER_EPOCH, BrokerId, LeaderEpoch, node_name
 from ...protocol.replica.broker_state import log_of
@@ -207,14 +206,12 @@ class ClientsPanel:
 
 def _table(who: str, facts: tuple[ClientFact, ...]) -> str:
     """What a client holds as a small table; what is gone stands out. Empty for a new one."""
-    rows = "".join(_entry(entry) for entry in facts)
+    rows = ""
+    for fact in facts:
+        mark, sign = (' class="kiplab-lost"', "▼ ") if fact.lost else ("", "")
+        lines = "".join(f"<div>{escape(line)}</div>" for line in fact.lines)
+        rows += f"<div{mark}><dt>{sign}{escape(fact.name)}</dt><dd>{lines}</dd></div>"
     return f'<dl class="kiplab-held" aria-label="{escape(who)}">{rows}</dl>' if rows else ""
-
-
-def _entry(entry: ClientFact) -> str:
-    mark, sign = (' class="kiplab-lost"', "▼ ") if entry.lost else ("", "")
-    lines = "".join(f"<div>{escape(line)}</div>" for line in entry.lines)
-    return f"<div{mark}><dt>{sign}{escape(entry.name)}</dt><dd>{lines}</dd></div>"
 
 
 def _offer_names(dropdown: Dropdown, names: tuple[str, ...], present: set[str]) -> None:
@@ -238,8 +235,8 @@ def producer_in_words(stage: Stage, name: str, partition: str) -> tuple[ClientFa
     if producer is None:
         return ()
     asks = "; it will ask who leads before it sends" if producer.update_requested else ""
-    batches = (b for b in acknowledged_records(stage) if b.producer == name)
-    own = [batch for batch in batches if batch.partition == partition]
+    batches = acknowledged_records(stage)
+    own = (b for b in batches if (b.producer, b.partition) == (name, partition))
     pairs = [(records, _acks(batch.acks_all)) for batch in own for records in batch.records]
     acknowledged = tuple(f"{_stretch(records)}, {acks}" for records, acks in pairs)
     return (
@@ -258,20 +255,17 @@ def reader_in_words(stage: Stage, name: str, partition: str) -> tuple[ClientFact
     read, epoch = stretches(consumer.observed), consumer.last_epoch
     last = f", leader epoch {epoch} of the last record" if epoch != NO_LEADER_EPOCH else ""
     doubt = ", in doubt: it will ask where that epoch ends" if consumer.validating else ""
+    asks = "; it will ask who leads before it reads on" if consumer.update_requested else ""
+    # A follower that is nearer (KIP-392), or the leader.
+    if consumer.preferred != NO_LEADER:
+        asks = f"; it was sent there by {node_name(consumer.leader)}{asks}"
+    source = _leader(consumer.reads_from, consumer.leader_epoch, asks)
     return (
-        ClientFact("reads from", (_source(consumer),)),
+        ClientFact("reads from", (source,)),
         ClientFact("position", (f"offset {consumer.position}{last}{doubt}",)),
         ClientFact("has read", tuple(_stretch(records) for records in read) or ("nothing",)),
         *_gone(stage.cluster, partition, read),
     )
-
-
-def _source(reader: Consumer) -> str:
-    """A follower that is nearer (KIP-392), or the leader."""
-    asks = "; it will ask who leads before it reads on" if reader.update_requested else ""
-    if reader.preferred != NO_LEADER:
-        asks = f"; it was sent there by {node_name(reader.leader)}{asks}"
-    return _leader(reader.reads_from, reader.leader_epoch, asks)
 
 
 def _leader(leader: BrokerId, epoch: LeaderEpoch, besides: str) -> str:
@@ -311,11 +305,6 @@ def _gone(
 
 
 def _where(cluster: Cluster, partition: str, records: EpochRecords) -> str:
-    logs = [_holder(cluster, id) for id in holders(cluster, partition, records)]
+    nodes = ((id, broker(cluster, id)) for id in holders(cluster, partition, records))
+    logs = [f"{node_name(i)}{'' if n and n.process else ', which is down'}" for i, n in nodes]
     return f"still in the log of {' and '.join(logs)}" if logs else "in no log any more"
-
-
-def _holder(cluster: Cluster, id: BrokerId) -> str:
-    node = broker(cluster, id)
-    down = node is None or node.process is None
-    return f"{node_name(id)}{', which is down' if down else ''}"

@@ -161,7 +161,12 @@ class Surface(anywidget.AnyWidget):
     def _receive(self, _widget: Any, content: dict[str, Any], buffers: list[Any]) -> None:
         Surface.last_active, self.arrived = self, True
         if "hello" in content:
-            self._greet(content["hello"])
+            self.is_greeted = Surface.any_answered = True
+            # A page sends the number of its last patch; if later ones are missing it gets all.
+            if content["hello"] != self.number:
+                self.send({"tree": self.described()})
+            if Surface.places:
+                self.send({"places": Surface.places})
         if "drawn" in content:
             Surface.any_drew = True
         try:
@@ -190,14 +195,6 @@ class Surface(anywidget.AnyWidget):
         finally:
             # The part may have adjusted the value that the page sent.
             self._changed.setdefault(part, set()).update(part.heeds)
-
-    def _greet(self, number: int) -> None:
-        """A page sends the number of its last patch; if later ones are missing it gets all."""
-        self.is_greeted = Surface.any_answered = True
-        if number != self.number:
-            self.send({"tree": self.described()})
-        if Surface.places:
-            self.send({"places": Surface.places})
 
     @classmethod
     def tell_pages(cls, place: str, text: str) -> None:

@@ -60,7 +60,10 @@ class FleetLab:
         self.box = Surface(self._laid_out(), pictures=True)
         self.daylight = Daylight(theme, self.box)
         self._last = LastQuestion(self._answer_now)
-        self._listen()
+        dials = (dial.slider for dial in self.dials.values())
+        for control in (*dials, *self.kips.values(), self.elr):
+            watch(control, "value", lambda _: self._ask())
+        watch(self.metric, "value", lambda _: self._look())
         self.daylight.follow(lambda _: self._look())
         self._answer_now()
 
@@ -134,8 +137,8 @@ class FleetLab:
         on = _kips_of(self.study)
         self.kips = {}
         for kip in asks.KIPS:
-            tooltip = f"Seen without KIP-{kip} and with it: {GUARDS[GUARD_OF[kip]].clause}"
             label = f"KIP-{kip}"
+            tooltip = f"Seen without {label} and with it: {GUARDS[GUARD_OF[kip]].clause}"
             self.kips[kip] = checkbox(label, value=kip in on, tooltip=tooltip, margin="2px 10px")
         more = "Seen without eligible leader replicas and with them (KIP-966), by Kafka 4.3"
         self.elr = checkbox("ELR", value=_has_elr(self.study), tooltip=more, margin="2px 10px")
@@ -159,12 +162,6 @@ class FleetLab:
         self.shown = column([self.note, self.how, self.picture, self.table])
         parts = [head, choices, row(kips, flex_flow="row wrap"), sliders, self.shown]
         return column([*parts, whole.toggle, whole.box], width="100%")
-
-    def _listen(self) -> None:
-        dials = (dial.slider for dial in self.dials.values())
-        for control in (*dials, *self.kips.values(), self.elr):
-            watch(control, "value", lambda _: self._ask())
-        watch(self.metric, "value", lambda _: self._look())
 
     # --- answering ------------------------------------------------------------------------------
 
