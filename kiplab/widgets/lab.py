@@ -36,7 +36,6 @@ WIDTH, TRANSCRIPT_HEIGHT = 840, 300
 WIDTHS = (440, 1500)
 RULES_HIGH = 34
 """Pixels of the row of rules above the picture."""
-_SIGNS = "What the signs in the picture mean"
 _LOGS = "The log of every broker beside its lane, as it is at this step"
 _LOG = getLogger(__name__)
 
@@ -243,7 +242,8 @@ class Lab:
         self.jumps = JumpButtons(self)
         self.guide = StepGuide(self, self._say)
         view = self._view
-        self.signs = actions.PictureDrawer("Signs", _SIGNS, view.legend)
+        mean = "What the signs in the picture mean"
+        self.signs = actions.PictureDrawer("Signs", mean, view.legend)
         self.logs = ToggleButton(description="Logs", tooltip=_LOGS, value=view.options["logs"])
         watch(self.logs, "value", lambda shown: self._set_options({"logs": shown}))
         self.messages = view_options.MessageSwitch(view, self._set_options)

@@ -164,10 +164,8 @@ def capital(text: str) -> str:
 def broken(problem: Exception, token: str) -> str:
     """A mistake of kiplab's own as a sentence; the traceback is in the log."""
     what = f"{type(problem).__name__}: {problem}".removesuffix(": ")
-    return (
-        f"Something went wrong inside kiplab: {what}. Nothing has changed."
-        f" Please report it with this token: {token}"
-    )
+    report = f"Nothing has changed. Please report it with this token: {token}"
+    return f"Something went wrong inside kiplab: {what}. {report}"
 
 
 def forked(before: Tree, after: Tree) -> str:

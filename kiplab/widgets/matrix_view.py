@@ -18,7 +18,6 @@ from .elements.labelled import button, column, words
 from .elements.surface import Daylight, Surface
 from .markup import capital, muted, note
 
-_TITLE = "Which rules are enough? {}"
 _PRESS = "Press a cell: its shortest counterexample opens under its row."
 _HOW = (
     "Above every column and before every row stands what is off there, and what is off in a cell is"
@@ -43,11 +42,10 @@ class MatrixView:
         self._places: dict[tuple[str, ...], Html] = {}
         self.grid = self._map(chart.layout_of(matrix))
         self.below = next(iter(self._places.values()))
-        title = words(f"<b>{escape(_TITLE.format(matrix.title))}</b>")
+        title = words(f"<b>{escape(f'Which rules are enough? {matrix.title}')}</b>")
         lines = (_PRESS, chart.key(matrix), *chart.findings(matrix), _HOW)
-        htmls = [words(muted(line)) for line in lines]
-        body = column([title, self.grid, *htmls], width="100%")
-        self.box = Surface(body)
+        told = [words(muted(line)) for line in lines]
+        self.box = Surface(column([title, self.grid, *told], width="100%"))
         self.daylight = Daylight(theme, self.box)
         with self.box.batch():
             self._color(self.daylight.theme)

@@ -11,7 +11,6 @@ from functools import cache, partial
 import msgspec
 from msgspec.structs import replace
 
-from ...plays.play import Play
 from ...plays.stage import Stage
 from ...plays.verdict import refused
 from ...protocol.facts import Refused
@@ -61,7 +60,13 @@ def failing(number: int, kafka: str | None = None, play: str = EIGHT) -> str:
 
     Each is found by taking away those that come before it.
     """
-    alone, off = _alone(number, kafka, play), list[str]()
+    # The play with one request, after the earlier requests that were accepted.
+    whole = run(play, kafka=kafka).stage
+    sent = [s for s in whole.play.statements if s.verb == "send"]
+    before = zip(sent[: number - 1], rulings_of(whole), strict=False)
+    taken = (s for s, ruling in before if ruling.letter == TAKEN)
+    lines = (*header_of(whole.play), *taken, sent[number - 1])
+    alone, off = replace(whole.play, statements=lines), list[str]()
     while True:
         *_, refusal = _refusals(run(alone, kafka=kafka, off=tuple(off)).stage)
         if refusal is None or refusal.guard is None:
@@ -75,15 +80,6 @@ def _refusals(stage: Stage, verb: str = "send") -> Iterator[Refused | None]:
         if performed.statement.verb == verb:
             events = stage.events_of(performed)
             yield next((event for event in events if isinstance(event, Refused)), None)
-
-
-def _alone(number: int, kafka: str | None, play: str) -> Play:
-    """The play with one request, after the earlier requests that were accepted."""
-    whole = run(play, kafka=kafka).stage
-    sent = [s for s in whole.play.statements if s.verb == "send"]
-    before = zip(sent[: number - 1], rulings_of(whole), strict=False)
-    taken = (s for s, ruling in before if ruling.letter == TAKEN)
-    return replace(whole.play, statements=(*header_of(whole.play), *taken, sent[number - 1]))
 
 
 def _ruling(part: str) -> Ruling:

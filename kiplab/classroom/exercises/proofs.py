@@ -99,7 +99,6 @@ for none), and how many of the sixteen sets are proved to suffice.
 SUSPECTS = guard_matrix.DEFAULT_GUARDS
 """One of these is off in each of the clusters."""
 MISSING = {"A": "497.maximal-isr", "B": "903", "C": "631.one-live-incarnation"}
-_HIDDEN = f"{KAFKA}, one rule missing"
 
 
 class Clue(msgspec.Struct, frozen=True):
@@ -126,7 +125,7 @@ class Mystery(msgspec.Struct, frozen=True):
     def explore(self, **bounds: int) -> Clue:
         """Search it; bounds as of `kiplab.explore`. Raises ExploreError for an unknown bound."""
         explored = _explored(MISSING[self.cluster], tuple(sorted(bounds.items())))
-        sentence = explored.sentence.replace(explored.features, _HIDDEN)
+        sentence = explored.sentence.replace(explored.features, f"{KAFKA}, one rule missing")
         return Clue(self.cluster, sentence, explored.steps, _story(explored))
 
     def __repr__(self) -> str:

@@ -25,12 +25,8 @@ ARRIVALS = {str(n): f"kafka-14139-after-step-{n}" for n in range(1, 6)}
 """The play in which the request arrives after each of the race's first five steps."""
 MOMENTS = {"F": "841-by-903-while-fenced", "R": "841-by-903-after-return"}
 """The request arrives while broker 2 is **f**enced, or when it has **r**eturned."""
-RULES: dict[str, tuple[str, ...]] = {
-    "neither": ("841", "903"),
-    "841 only": ("903",),
-    "903 only": ("841",),
-    "both": (),
-}
+_ALONE = {"841 only": ("903",), "903 only": ("841",)}
+RULES: dict[str, tuple[str, ...]] = {"neither": ("841", "903"), **_ALONE, "both": ()}
 """Name of each of the four rule sets: (what is switched off)."""
 
 

@@ -4,7 +4,7 @@ what was lost and refused is held against what the business can bear.
 
 import re
 from functools import cache, partial
-from itertools import product
+from itertools import chain, product
 
 import msgspec
 
@@ -112,11 +112,10 @@ def complaint(business: Business, settings: Settings, entry: Exercise | None = N
     """The first thing that it cannot bear: ``"lost in third"``, ``"fourth unserved"``; or empty."""
     outcomes, names = nights(settings, entry), ("first", "second", "third")
     count = (entry or exercise(ID)).values["count"]
-    for night, bears, name in zip(outcomes, business.bears, names, strict=True):
-        if night.lost > bears * count:
-            return f"lost in {name}"
-    refused = [name for name in business.takes if name not in _served(outcomes)]
-    return f"{refused[0]} unserved" if refused else ""
+    pairs = zip(names, outcomes, business.bears, strict=True)
+    lost = (f"lost in {name}" for name, night, bears in pairs if night.lost > bears * count)
+    refused = (f"{name} unserved" for name in business.takes if name not in _served(outcomes))
+    return next(chain(lost, refused), "")
 
 
 def _complaints(entry: Exercise, parts: list[str]) -> list[str]:

@@ -193,19 +193,15 @@ def check_lose_one(entry: Exercise) -> WholeAnswer:
 
 def _lost_one(begins: Play, answer: object) -> Verdict:
     pair = answer if isinstance(answer, tuple | list) and len(answer) == 2 else (answer, None)
-    run, offset = pair[0], _number(pair[1])
-    if offset is None:
+    run, offset = pair
+    if isinstance(offset, str) and offset.strip().isdecimal():
+        offset = int(offset.strip()[:18])
+    if not isinstance(offset, int) or isinstance(offset, bool):
         wanted = "a run of your own and the offset that it lost, as in (lab, 17)"
         raise UnfitError(f"Not answered yet: give {wanted}.")
     stage = own_run(run, begins)
     key, values = _verdict(stage, offset)
     return key, {**values, "named": offset, "token": token_of(stage)}
-
-
-def _number(offset: object) -> int | None:
-    if isinstance(offset, str) and offset.strip().isdecimal():
-        return int(offset.strip()[:18])
-    return offset if isinstance(offset, int) and not isinstance(offset, bool) else None
 
 
 def _verdict(stage: Stage, named: int) -> tuple[str, dict[str, object]]:

@@ -101,10 +101,10 @@ def write_key_pictures(out: Path, labs: list[Cells], lacks: list[Exception]) -> 
             kinds = [f"{each.name}.{theme}.{kind}" for kind in ("svg", "png") for theme in THEMES]
             told = f"<p>In words: {escape(described(each.picture.drawing))}</p>"
             sections.append(each.figure(" ".join(f'<a href="{n}">{n}</a>' for n in kinds), told))
+    sizes = ((path, drawing, size_of(drawing)) for path, drawing in drawings.items())
     orders = [
-        browser_order(drawing, (wide, high), path.with_suffix(".png"), PNG_WIDTH / wide)
-        for path, drawing in drawings.items()
-        for wide, high in [size_of(drawing)]
+        browser_order(drawing, size, path.with_suffix(".png"), PNG_WIDTH / size[0])
+        for path, drawing, size in sizes
     ]
     written = [*drawings, _index(out, "Key pictures of the labs", sections)]
     try:

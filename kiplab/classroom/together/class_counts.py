@@ -97,10 +97,10 @@ class ClassCounts(msgspec.Struct, frozen=True):
 
     def labs(self) -> list[str]:
         """The labs from which there is any answer, in order."""
-        labs = [*(p.lab for p in self.predictions if p.answered)]
-        labs += [e.lab for e in self.exercises if e.tried]
-        labs += [w.lab for w in self.written if w.answered]
-        return sorted({*labs}, key=lambda lab: (lab == OTHER_LAB, lab))
+        labs = {p.lab for p in self.predictions if p.answered}
+        labs |= {e.lab for e in self.exercises if e.tried}
+        labs |= {w.lab for w in self.written if w.answered}
+        return sorted(labs, key=lambda lab: (lab == OTHER_LAB, lab))
 
     def untouched(self) -> list[str]:
         """The labs from which there is none, in order."""
@@ -158,18 +158,17 @@ def _exercise(entry: Exercise, students: Sequence[StudentWork]) -> ExerciseCount
     tried = {name: work for name, work in kept.items() if work and work.attempts > 0}
     firsts = [(work.tries[0], work.of) for work in tried.values() if work.tries]
     wrong = [first for first, of in firsts if first.points < of]
+    who = tuple(name for name, work in tried.items() if work.done)
     return ExerciseCount(
-        id=entry.id,
-        lab=entry.lab,
-        title=entry.title,
+        *(entry.id, entry.lab, entry.title),
         tried=len(tried),
-        solved=sum(work.done for work in tried.values()),
+        solved=len(who),
         at_once=len(firsts) - len(wrong),
         attempts=sum(work.attempts for work in tried.values()),
         unexplained=sum(not first.misconception for first in wrong),
         misconceptions=tuple(_misconceptions(tried)),
-        who=tuple(name for name, work in tried.items() if work.done),
-        unsolved=tuple(name for name, work in tried.items() if not work.done),
+        who=who,
+        unsolved=tuple(name for name in tried if name not in who),
     )
 
 

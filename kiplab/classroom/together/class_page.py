@@ -96,9 +96,9 @@ def _prediction_lines(entry: PredictionCount, students: int, names: bool) -> Ite
     yield f"  {entry.title}: {entry.answered} of {students} have locked a choice in"
     yield from (f"  {line}" for line in wrap(entry.question, LINE - 2))
     for choice in entry.choices:
-        bar = "█" * round(BAR * choice.students / entry.answered)
+        drawn = "█" * round(BAR * choice.students / entry.answered)
         first, *more = wrap(choice.choice, LINE - BAR - 14) or [""]
-        yield f"    {choice.letter or '-':2}{choice.students:4}  {bar:<{BAR}}  {first}"
+        yield f"    {choice.letter or '-':2}{choice.students:4}  {drawn:<{BAR}}  {first}"
         yield from (f"{'':{BAR + 14}}{line}" for line in more)
         if names and choice.who:
             yield from _who_lines(choice.who)
@@ -209,13 +209,10 @@ def _prediction(entry: PredictionCount, students: int, names: bool) -> str:
 
 
 def _choice(choice: ChoiceCount, answered: int, names: bool) -> str:
-    letter = f"<b>{choice.letter}</b>&ensp;" if choice.letter else ""
-    text = f"{letter}{escape(choice.choice)}{'' if letter else _ANOTHER}"
-    drawn = bar((choice.students, answered))
+    text, drawn = escape(choice.choice), bar((choice.students, answered))
+    another = ' <span class="who">not among the choices of this kiplab\'s lab</span>'
+    text = f"<b>{choice.letter}</b>&ensp;{text}" if choice.letter else f"{text}{another}"
     return _row(f"{text}{drawn}{_who(choice.who, names)}", (choice.students,))
-
-
-_ANOTHER = ' <span class="who">not among the choices of this kiplab\'s lab</span>'
 
 
 def _comes_true(entry: PredictionCount) -> str:
@@ -232,11 +229,15 @@ def _comes_true(entry: PredictionCount) -> str:
 def _exercises(exercises: list[ExerciseCount], students: int, names: bool) -> Iterator[str]:
     if not exercises:
         return
-    rows = "".join(_exercise(entry, students, names) for entry in exercises)
+    rows = ""
+    for entry in exercises:
+        drawn = bar((entry.tried, students, "open"), (entry.solved, students))
+        who = _who(entry.unsolved, names, "not solved yet: ")
+        numbers = (entry.tried, entry.solved, entry.at_once, entry.attempts)
+        rows += _row(f"{escape(entry.title)}{drawn}{who}", numbers)
     whole = plural(students, "student")
     caption = f"Of {whole}: outlined those who tried, filled who solved it"
-    heads = ("exercise", "tried", "solved", "at once", "attempts")
-    yield f"<article><h3>Exercises</h3>{html_table(caption, heads, rows)}</article>"
+    yield f"<article><h3>Exercises</h3>{html_table(caption, _HEADS, rows)}</article>"
     yield _ideas(exercises, names)
     yield _muted(unexplained(exercises))
 
@@ -256,13 +257,6 @@ def _ideas(exercises: list[ExerciseCount], names: bool) -> str:
         '<article><h3>Ideas behind wrong answers</h3><details class="ideas">'
         f"<summary>Show {count}</summary>{table}</details></article>"
     )
-
-
-def _exercise(entry: ExerciseCount, students: int, names: bool) -> str:
-    drawn = bar((entry.tried, students, "open"), (entry.solved, students))
-    who = _who(entry.unsolved, names, "not solved yet: ")
-    numbers = (entry.tried, entry.solved, entry.at_once, entry.attempts)
-    return _row(f"{escape(entry.title)}{drawn}{who}", numbers)
 
 
 def _row(head: str, numbers: Iterable[int]) -> str:

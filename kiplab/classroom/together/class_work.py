@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 HEADS = ("lab", "id", "title", "kind", "what", "count", "of", "right")
-WHO = "who"
-"""The column with names, where names are asked for."""
 _OF_STUDENTS = ("who", "unsolved", "file")
 ClassRow = tuple[Any, ...]
 _FORMULA = re.compile(r"(^|[;\t\r\n])(?=[\s\"]*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20])")
@@ -140,7 +138,7 @@ class ClassWork(ClassReport):
         rows = [row for entry in self.counts.predictions for row in _of_prediction(entry)]
         rows += [row for entry in self.counts.exercises for row in _of_exercise(entry)]
         if self.names:
-            return (*HEADS, WHO), [(*row, ", ".join(who)) for row, who in rows]
+            return (*HEADS, "who"), [(*row, ", ".join(who)) for row, who in rows]
         return HEADS, [row for row, _ in rows]
 
     def _repr_html_(self) -> str:

@@ -98,13 +98,13 @@ class BranchComparison:
         self.box = column([])
 
     def show(self, upper: Branch, lower: Branch) -> None:
-        self.titles.value = muted(
-            f"Above, first: {_titled(upper)}. Below, second: {_titled(lower)}."
-        )
-        runs = (self._view.rows_of(branch.playback.whole) for branch in (upper, lower))
+        pair = (upper, lower)
+        first, second = (f"{b.name} (Kafka {b.playback.features.label()})" for b in pair)
+        self.titles.value = muted(f"Above, first: {first}. Below, second: {second}.")
+        runs = (self._view.rows_of(branch.playback.whole) for branch in pair)
         table = differences_html(*runs, names=(upper.name, lower.name))
         self.differences.value = f'<div class="kiplab-told">{table}</div>'
-        self._compared = (upper, lower)
+        self._compared = pair
         self.repaint()
         self.box.children = (self.titles, self._picture, self.differences)
 
@@ -161,10 +161,6 @@ def _facts(branch: Branch, rules: Features) -> str:
     return f"{steps}{under} · {glyph(stage)} {verdicts.sentence(stage)}"
 
 
-def _titled(branch: Branch) -> str:
-    return f"{branch.name} (Kafka {branch.playback.features.label()})"
-
-
 # --- sharing --------------------------------------------------------------------------------------
 
 
@@ -192,9 +188,8 @@ class Sharing:
         self.save_play = button("Save this branch as a play", lambda: self._save(".play"), branch)
         self.source = line("Token or file", "kiplab1:… or a file's name")
         self.load = button("Load", self._load, "Show what the token or the file holds")
-        self.upload = Upload(
-            self._load_file, description="Choose a file", accept=".json,.play,.txt"
-        )
+        ends = ".json,.play,.txt"
+        self.upload = Upload(self._load_file, description="Choose a file", accept=ends)
         self.bring_back = button("Bring back what was here", self._bring_back)
         self.answer = Answer()
         shared = [words(heading("Share this branch")), self.token, words(muted(_HOW))]
@@ -219,8 +214,7 @@ class Sharing:
 
     def _offer(self) -> None:
         nothing = "nothing has been loaded" if self._before is None else None
-        advice = "Undo the last Load: the branches that were here before it"
-        offer(self.bring_back, nothing, advice)
+        offer(self.bring_back, nothing, "Undo the last Load: the branches that were here before it")
 
     def _save(self, suffix: str) -> None:
         """The name gets this suffix in place of the one it has."""

@@ -25,11 +25,9 @@ def about_controller(cluster: Cluster) -> tuple[Offer, ...]:
 def about_zookeeper(cluster: Cluster) -> tuple[Offer, ...]:
     """What an operator does in ZooKeeper, and what can happen to sessions and links with it."""
     names = {node.id: node_name(node.id) for node in cluster.brokers}
-    advice = "ZooKeeper ends its session and deletes its ephemeral znodes"
-    ends = (
-        offer_of(cluster, moves.ExpireSession(id), f"Expire {name}", advice)
-        for id, name in names.items()
-    )
+    more = "ZooKeeper ends its session and deletes its ephemeral znodes"
+    sessions = ((moves.ExpireSession(id), f"Expire {name}") for id, name in names.items())
+    ends = (offer_of(cluster, end, label, more) for end, label in sessions)
     links = (link_offer(cluster, ZOOKEEPER, id, name) for id, name in names.items())
     return (*about_controller(cluster), *ends, *links)
 
@@ -131,10 +129,9 @@ def produce(
     leader = _leader(cluster, name) if to is None else to
     args = [("count", str(count)), *([] if to is None else [("to", str(to))])]
     line = Statement("produce", (name,), (*args, *([("acks", "1")] if acks == "1" else [])))
-    reason: str | None = f"{name} has no leader"
-    if leader != NO_LEADER:
-        reason = why_not(cluster, moves.Produce(name, leader, count, acks != "1"))
-    return Offer(moves.Produce.offered.label, line, reason, moves.Produce.offered.advice)
+    move = moves.Produce(name, leader, count, acks != "1")
+    reason = f"{name} has no leader" if leader == NO_LEADER else why_not(cluster, move)
+    return Offer(move.offered.label, line, reason, move.offered.advice)
 
 
 def sends_again(cluster: Cluster, partition: str) -> tuple[Offer, ...]:

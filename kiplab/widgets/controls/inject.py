@@ -5,6 +5,7 @@ one producer and one consumer: what was acknowledged or read, and what is lost.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -81,7 +82,9 @@ class Inject:
         self.answer.say("")
         here = self._lab.playback.here
         for id, offer_row in self.brokers.items():
-            self._show_broker(id, offer_row)
+            state = beside(node_name(id), standing(here.cluster, id))
+            often = about_broker(here, id, self.disk.value)
+            offer_row.show(state, often, partial(more_about_broker, here, id))
         self.controller.show(about.about_controller(here.cluster))
         for name, offer_row in self.partitions.items():
             self._show_partition(name, offer_row)
@@ -90,12 +93,6 @@ class Inject:
         last = here.performed[-1].statement.text if here.performed else ""
         self.written.value = muted(last and f"Last line of the play here: {last}")
         self.reasons.show()
-
-    def _show_broker(self, id: BrokerId, offer_row: OfferRow) -> None:
-        here = self._lab.playback.here
-        state = beside(node_name(id), standing(here.cluster, id))
-        often = about_broker(here, id, self.disk.value)
-        offer_row.show(state, often, lambda: more_about_broker(here, id))
 
     def _show_partition(self, name: str, offer_row: OfferRow) -> None:
         cluster = self._lab.playback.here.cluster
@@ -119,7 +116,6 @@ RECORDS_MAX = 1_000_000
 _LEADER = ("the leader", NO_LEADER)
 """Whoever leads. (A dropdown takes None for nothing chosen.)"""
 _UNSENT = "It has sent nothing yet: Send uses the records and the acks from above."
-_UNREAD = "has read nothing yet: Poll lets it read"
 
 
 class ClientsPanel:
@@ -132,10 +128,9 @@ class ClientsPanel:
         self._lab = lab
         names = [state.name for state in truth(lab.playback.here.cluster).partitions]
         self.partition = dropdown("partition", [(name, name) for name in names])
+        range_ = {"min": 1, "max": RECORDS_MAX, "value": 10}
         lies = Style(width="130px", margin="2px")
-        self.count = WholeNumber(
-            description="records", min=1, max=RECORDS_MAX, value=10, layout=lies
-        )
+        self.count = WholeNumber(description="records", layout=lies, **range_)
         self.acks = dropdown("acks", [("all", "all"), ("1", "1")])
         self.to, self.consumer = dropdown("to", [_LEADER]), dropdown("consumer", [])
         self.producer = dropdown("producer", [])
@@ -201,7 +196,8 @@ class ClientsPanel:
         written = producer_in_words(stage, writer, name)
         self.written.value = _table(writer, written) or muted(_UNSENT)
         words = _table(reader, reader_in_words(stage, reader, name))
-        self.read.value = f"{heading(reader)}{words}" if words else beside(reader, _UNREAD)
+        unread = beside(reader, "has read nothing yet: Poll lets it read")
+        self.read.value = f"{heading(reader)}{words}" if words else unread
 
 
 def _table(who: str, facts: tuple[ClientFact, ...]) -> str:
@@ -279,10 +275,11 @@ def _stretch(records: EpochRecords) -> str:
 
 
 def _waits(batch: Batch) -> str:
-    if batch.at == NO_LEADER:
-        return f"{plural(batch.count, 'record')}, not written anywhere yet, {_acks(batch.acks_all)}"
-    there = f"{offsets(batch.first, batch.end - 1)} in the log of {node_name(batch.at)}"
-    return f"{there}, not acknowledged yet, {_acks(batch.acks_all)}"
+    where = f"{plural(batch.count, 'record')}, not written anywhere yet"
+    if batch.at != NO_LEADER:
+        there = f"{offsets(batch.first, batch.end - 1)} in the log of {node_name(batch.at)}"
+        where = f"{there}, not acknowledged yet"
+    return f"{where}, {_acks(batch.acks_all)}"
 
 
 def _acks(acks_all: bool) -> str:

@@ -87,20 +87,16 @@ def _message(playback: Playback, rows: columns.Rows, name: str) -> Iterator[Offe
         offers = (*about.about_message(cluster, message), *holding)
         title = f"{sent.kind} #{sent.ordinal} · {about.route(message)}"
         yield sorted_out(title, offers, f"message {name}")
-    yield _going("Go to", playback, *_ends(playback, row))
+    ends = [_go(row.x_sent, f"Step {row.x_sent}, where it was sent")]
+    if row.x_arrived is not None and row.x_arrived <= playback.at:
+        what = {"dropped": "was lost", "refused": "was refused"}.get(row.fate, "arrived")
+        ends.append(_go(row.x_arrived, f"Step {row.x_arrived}, where it {what}"))
+    yield _going("Go to", playback, *ends)
 
 
 def _path(message: Message) -> tuple[object, ...]:
     name = message.name
     return name.kind, name.sender, message.receiver, message.body.about()
-
-
-def _ends(playback: Playback, row: columns.MessageRow) -> Iterator[Offer]:
-    yield _go(row.x_sent, f"Step {row.x_sent}, where it was sent")
-    arrived = row.x_arrived
-    if arrived is not None and arrived <= playback.at:
-        what = {"dropped": "was lost", "refused": "was refused"}.get(row.fate, "arrived")
-        yield _go(arrived, f"Step {arrived}, where it {what}")
 
 
 def _step(playback: Playback, rows: columns.Rows, step: int) -> Iterator[OfferGroup]:

@@ -104,7 +104,6 @@ def dial_tooltip(about: Parameter) -> str:
 
 REBOOTS = "bounces_per_year"
 """What the picture goes over."""
-_OVER = 3
 _PLUMBING = ("incidents", "expansions", "refused")
 """Counted, and no harm by themselves."""
 KIPS = tuple(GUARD_OF)
@@ -137,7 +136,7 @@ def study_of_question(base: FleetStudy, question: FleetQuestion) -> FleetStudy:
 
     Raises ParameterError where its values contradict each other.
     """
-    values, (low, middle, high) = dict(question.values), spread_over(REBOOTS, _OVER)
+    values, (low, middle, high) = dict(question.values), spread_over(REBOOTS, 3)
     own = values[REBOOTS]
     between = middle if own in (low, high) else own
     return _study(base, question, {**values, REBOOTS: sorted({low, between, own, high})})
@@ -164,9 +163,6 @@ def _study(base: FleetStudy, question: FleetQuestion, values: Mapping[str, objec
 # --- what is shown of an answer -------------------------------------------------------------------
 
 
-_NO_ESTIMATE = f"Nobody has an estimate of that for a fleet like this: {WHAT_FOR}."
-
-
 def findings_drawing(answer: FleetAnswer, metric: str, *, theme: str, width: int) -> Json:
     """The rate over reboots, a line for each set of KIPs, with its band."""
     return rates_chart(rate_points_of(answer, [metric])).drawing(theme=theme, width=width)
@@ -181,7 +177,7 @@ def rows_at(answer: FleetAnswer, metric: str, **point: float) -> tuple[FleetRow,
 def findings_sentence(answer: FleetAnswer, rows: Sequence[FleetRow]) -> str:
     """How likely some of these rows' metric is in ten years, in all of the fleet."""
     if not rows:
-        return _NO_ESTIMATE
+        return f"Nobody has an estimate of that for a fleet like this: {WHAT_FOR}."
     last = [at_least_one(answer.incidents.of(row))[-1].words_with_interval for row in rows]
     same = phrases.alike(zip(last, (row.features for row in rows), strict=True))
     chances = "; ".join(f"{phrases.sets_words(sets)}: {chance}" for chance, sets in same.items())

@@ -92,12 +92,14 @@ class GridPanel:
         self.table.value, self.seen_under.layout.display = "", "none"
         # The menus may say something else by the time that the answer comes.
         self._sides = {"across": self.across.value, "down": self.down.value}
-        # The same grid has the same folder, another one another.
+        self.run = GridRun(study, self._place(study), self.years.value, spark=spark)
+        self._look(self.run)
+
+    def _place(self, study: FleetStudy) -> Path:
+        """The same grid has the same folder, another one another."""
         digits = sha256(written(study).encode()).hexdigest()[:8]
         name = f"{self.down.value}-by-{self.across.value}-{digits}"
-        place = Path(self.folder.value or _FOLDER) / name
-        self.run = GridRun(study, place, self.years.value, spark=spark)
-        self._look(self.run)
+        return Path(self.folder.value or _FOLDER) / name
 
     def _look(self, run: GridRun) -> None:
         self._tell()

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable
 from functools import lru_cache
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +26,6 @@ from . import fleet_question as asks
 from .grid_panel import GridPanel
 
 WIDTH = 840
-_TITLE = "How often, for a fleet like this?"
-_FIRST = "last_replica_loss"
 
 
 # The same question has the same answer, and is worked out once.
@@ -133,7 +130,7 @@ class FleetLab:
     def _make_controls(self) -> None:
         metrics = tuple((metric_words(name), name) for name in asks.METRICS)
         self.metric = dropdown("How often", metrics)
-        self.metric.value = _FIRST
+        self.metric.value = "last_replica_loss"
         on = _kips_of(self.study)
         self.kips = {}
         for kip in asks.KIPS:
@@ -158,7 +155,7 @@ class FleetLab:
         self.open_grid.layout = Style(align_self="flex-start", margin="8px 2px 2px")
         choices = row([self.metric, self.as_begun], flex_flow="row wrap")
         kips = [words("Without any KIP, and with"), *self.kips.values(), self.elr]
-        head = words(f"<b>{escape(_TITLE)}</b> {muted(self.study.about)}")
+        head = words(f"<b>How often, for a fleet like this?</b> {muted(self.study.about)}")
         self.shown = column([self.note, self.how, self.picture, self.table])
         parts = [head, choices, row(kips, flex_flow="row wrap"), sliders, self.shown]
         return column([*parts, whole.toggle, whole.box], width="100%")

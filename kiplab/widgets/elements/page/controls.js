@@ -119,7 +119,7 @@ KINDS.finder = { make: finderField, paint() {} };
 const ranged = field({ type: "range", event: "input", latest: true, traits: ["min", "max"] });
 
 // The positions of a scale have words of their own.
-KINDS.scale = KINDS.slider = {
+KINDS.slider = {
   make(tools) {
     const element = ranged.make(tools);
     element.classList.add("kiplab-slider");
@@ -139,6 +139,8 @@ KINDS.scale = KINDS.slider = {
     element.say();
   },
 };
+
+KINDS.scale = KINDS.slider;
 
 KINDS.dropdown = {
   make({ act, name }) {
