@@ -86,14 +86,9 @@ def _panels(lab: Lab) -> Container:
     lab.account.layout.padding = "0 0 0 10px"
     columns = row([lab.hands, lab.account], align_items="stretch")
     columns.add_class("kiplab-columns")
-    pace = [lab.transport.pace, lab.jumps.box, row(_switches(lab))]
-    return named(
-        "kiplab-panels",
-        row(pace, justify_content="space-between", flex_flow="row wrap"),
-        lab.facts,
-        columns,
-        lab.invariants.box,
-    )
+    parts = [lab.transport.pace, lab.jumps.box, row(_switches(lab))]
+    pace = row(parts, justify_content="space-between", flex_flow="row wrap")
+    return named("kiplab-panels", pace, lab.facts, columns, lab.invariants.box)
 
 
 def in_hand(lab: Lab) -> tuple[Any, ...]:

@@ -39,11 +39,9 @@ def check_proof() -> list[str]:
     about other bounds, about a rule that was never needed, or about what is no model.
     """
     whole, empty = proof(), proof(writes=0)
-    facts = {
-        "A": whole.verdict == PROVED,
-        "D": any(guard.startswith("903.") for guard in whole.vacuity.fired),
-        "G": empty.verdict == PROVED and not empty.vacuity.committed,
-    }
+    fired = any(guard.startswith("903.") for guard in whole.vacuity.fired)
+    nothing = empty.verdict == PROVED and not empty.vacuity.committed
+    facts = {"A": whole.verdict == PROVED, "D": fired, "G": nothing}
     return [letter for letter, fact in facts.items() if fact]
 
 
@@ -68,8 +66,7 @@ def truth() -> tuple[str, str, str, str]:
     """(hole of 841, hole of 903, guards never needed, sets that suffice)."""
     chart = charted()
     enough = sum(cell.verdict == PROVED for cell in chart.cells)
-    never = " ".join(chart.redundant) or "-"
-    return _OPENED["841"], _OPENED["903"], never, str(enough)
+    return _OPENED["841"], _OPENED["903"], " ".join(chart.redundant) or "-", str(enough)
 
 
 def _holes(parts: list[str]) -> list[str]:
@@ -147,10 +144,8 @@ def _explored(off: str, bounds: tuple[tuple[str, int], ...]) -> Explored:
 
 def _story(explored: Explored) -> str:
     """The shortest way in words, without the line that names the rules."""
-    if explored.play is None:
-        return ""
-    _, _, story = Run(runner.run_play(explored.play)).text().partition("\n")
-    return story.strip("\n")
+    told = "" if explored.play is None else Run(runner.run_play(explored.play)).text()
+    return told.partition("\n")[2].strip("\n")
 
 
 def _suspects(parts: list[str]) -> list[str]:

@@ -96,12 +96,11 @@ TWICE = 2.0
 @cache
 def outcome_of(letter: str) -> str:
     """One of WAYS. Raises KeyError for no letter, MissingExtraError as an estimate does."""
-    before, after = rates_of(letter)
-    if before.why_never and after.why_never:
+    rows = rates_of(letter)
+    if all(row.why_never for row in rows):
         return NEVER
-    if (after.rate or 0.0) >= TWICE * (before.rate or 0.0):
-        return MORE
-    return LESS if TWICE * (after.rate or 0.0) <= (before.rate or 0.0) else SAME
+    before, after = (row.rate or 0.0 for row in rows)
+    return MORE if after >= TWICE * before else LESS if TWICE * after <= before else SAME
 
 
 def rates_of(letter: str) -> tuple[Any, Any]:

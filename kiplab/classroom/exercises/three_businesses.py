@@ -9,7 +9,6 @@ from itertools import chain, product
 import msgspec
 
 from ...engine.cluster import broker
-from ...plays.stage import Stage
 from ...protocol.facts import BatchAcknowledged
 from ...protocol.replica.broker_state import log_of
 from ...rows.client_records import acknowledged_records, missing
@@ -58,12 +57,8 @@ def nights(settings: Settings, entry: Exercise | None = None) -> tuple[Night, ..
     enabled = "yes" if unclean == "true" else "no"
     of_topic = f"min-insync-replicas={wanted} unclean-leader-election={enabled}"
     entry = entry or exercise(ID)
-    return _nights(*(entry.play(night, settings=of_topic, acks=acks) for night in entry.plays))
-
-
-@cache
-def _nights(*plays: str) -> tuple[Night, ...]:
-    return tuple(_night(played(play, "night")) for play in plays)
+    plays = (entry.play(night, settings=of_topic, acks=acks) for night in entry.plays)
+    return tuple(_night(play) for play in plays)
 
 
 def bills() -> str:
@@ -83,7 +78,9 @@ def _served(outcomes: tuple[Night, ...]) -> frozenset[str]:
     return frozenset().union(*(night.served for night in outcomes))
 
 
-def _night(stage: Stage) -> Night:
+@cache
+def _night(play: str) -> Night:
+    stage = played(play, "night")
     leader = broker(stage.cluster, state_of(stage.cluster).leader)
     assert leader is not None, "every night ends with a leader"
     log = log_of(leader, PARTITION)

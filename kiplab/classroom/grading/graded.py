@@ -170,10 +170,9 @@ class Grader:
         other = [id for id, kept in work.exercises.items() if id not in asked or not kept.tries]
         if other:
             remarks.append(f"asked in no lab, or kept without attempt: {', '.join(other)[:200]}")
+        tried = (e for id, e in asked.items() if id in work.exercises and id not in other)
         exercises = tuple(
-            self._exercise(entry, work, earned.get(id, []), remarks)
-            for id, entry in asked.items()
-            if id in work.exercises and id not in other
+            self._exercise(entry, work, earned.get(entry.id, []), remarks) for entry in tried
         )
         status = STOPPED if ended.why else row.status
         if status == GRADED and not all(exercise.judged for exercise in exercises):

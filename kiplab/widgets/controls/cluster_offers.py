@@ -38,10 +38,10 @@ WAITS_MS = (500, 2_000, 9_000)
 def about_time(stage: Stage) -> tuple[Offer, ...]:
     """How long to wait, in a run with a clock; nothing in one without."""
     advice = "Time passes; everything that falls due is done"
-    spans = [f"{ms}ms" if ms % 1_000 else f"{ms // 1_000}s" for ms in WAITS_MS]
+    spans = {ms: f"{ms}ms" if ms % 1_000 else f"{ms // 1_000}s" for ms in WAITS_MS}
     return tuple(
         tried(stage, Statement("advance", (span,)), moves.Offered(f"Wait {ms / 1_000:g} s", advice))
-        for ms, span in zip(WAITS_MS, spans, strict=True)
+        for ms, span in spans.items()
         if stage.cluster.timed
     )
 

@@ -138,25 +138,19 @@ class ClientsPanel:
         self.actions, self.reads, self.writes = Actions(lab), Actions(lab), Actions(lab)
         self._who = row([self.state])
         self._writer = row([self.writes.box], flex_flow="row wrap")
-        self.watched = Drawer(
-            *("Watch the clients", self._watch, self._writer, self.written, self.read),
-            tooltip="What a producer got acknowledged, what a consumer has read",
-        )
+        tooltip = "What a producer got acknowledged, what a consumer has read"
+        held = (self._writer, self.written, self.read)
+        self.watched = Drawer("Watch the clients", self._watch, *held, tooltip=tooltip)
         writes = (self.partition, self.count, self.acks, self.to)
         for control in (*writes, self.consumer, self.producer):
             watch(control, "value", lambda _: self._offer())
         self.box = column(self._parts(len(names) > 1))
 
     def _parts(self, several: bool) -> list[Any]:
-        head = [words(heading("Clients")), *([self.partition] if several else [])]
-        writes = [self.count, self.acks, self.to, self.actions.box]
-        return [
-            row([*head, self.watched.toggle], justify_content="space-between"),
-            row(writes, flex_flow="row wrap"),
-            self._who,
-            self.reads.box,
-            self.watched.box,
-        ]
+        title = [words(heading("Clients")), *([self.partition] if several else [])]
+        head = row([*title, self.watched.toggle], justify_content="space-between")
+        writes = row([self.count, self.acks, self.to, self.actions.box], flex_flow="row wrap")
+        return [head, writes, self._who, self.reads.box, self.watched.box]
 
     @property
     def offers(self) -> tuple[Offer, ...]:

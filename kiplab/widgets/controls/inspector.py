@@ -104,9 +104,6 @@ def _became(change: Change) -> str:
     return f'{_MARK} <span class="said">{escape(old)} → {escape(new)}</span>'
 
 
-_BOX = 'class="kiplab-told" style="max-height:60vh" data-told data-finds tabindex="0" role="region"'
-
-
 class Telling:
     """`box` holds the words, and a line to search them."""
 
@@ -118,10 +115,10 @@ class Telling:
     def show(self) -> None:
         rows = self._rows()
         # With many brokers it is wider than there is room: it scrolls, also by keyboard.
-        region = 'style="overflow-x:auto" tabindex="0" role="region" aria-label="table of the run"'
-        table = f"<div {region}>{table_html(rows)}</div>"
-        words = f"{story_html(rows)}{table}"
-        self.text.value = f'<div {_BOX} aria-label="the run in words">{words}</div>'
+        region = 'tabindex="0" role="region" aria-label'
+        table = f'<div style="overflow-x:auto" {region}="table of the run">{table_html(rows)}</div>'
+        box = f'class="kiplab-told" style="max-height:60vh" data-told data-finds {region}'
+        self.text.value = f'<div {box}="the run in words">{story_html(rows)}{table}</div>'
 
 
 # --- properties -----------------------------------------------------------------------------------

@@ -68,7 +68,7 @@ class Offering:
         line, to = self._offers[place].line, self._offers[place].to
         if to is None:
             return foreseen(self._lab.playback, line)
-        then = ("Choose there what happens next; this run is kept.",) if to.acts else ()
+        then = ("Choose there what happens next; this run is kept.",) * to.acts
         return (f"The Lab stands on step {to.step}.", *then)
 
     def _chosen(self, place: int) -> None:

@@ -149,12 +149,8 @@ class Surface(anywidget.AnyWidget):
         if not self.plotly and _has_picture(came):
             self.plotly = PlotlyCode.shared().model_id
         new = {part.id: part.described() for part in came}
-        same = {
-            part.id: part.described(tuple(sorted(names)))
-            for part, names in changed.items()
-            if part.id in self._shown and part.id not in new
-        }
-        return {**same, **new}
+        there = [part for part in changed if part.id in self._shown and part.id not in new]
+        return {part.id: part.described(tuple(sorted(changed[part]))) for part in there} | new
 
     # --- messages from the page -----------------------------------------------------------------
 

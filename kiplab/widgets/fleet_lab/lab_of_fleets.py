@@ -143,12 +143,10 @@ class FleetLab:
         self.as_begun = button("As in the study", self.reset, "Every slider back to the study")
 
     def _laid_out(self) -> Container:
-        grid = {"display": "grid", "grid_gap": "0 18px"}
         columns = "repeat(auto-fit, minmax(340px, 1fr))"
-        sliders = Container(
-            children=tuple(dial.slider for dial in self.dials.values()),
-            layout=Style(**grid, grid_template_columns=columns),
-        )
+        grid = Style(display="grid", grid_gap="0 18px", grid_template_columns=columns)
+        dials = tuple(dial.slider for dial in self.dials.values())
+        sliders = Container(children=dials, layout=grid)
         tooltip = "The same question over two parameters, on Spark"
         whole = Drawer("The whole grid", lambda: None, self.grid.box, tooltip=tooltip)
         self.open_grid = whole.toggle

@@ -199,8 +199,6 @@ def _with(tree: Tree, branch: Branch) -> Tree:
 
 def _regrafted(tree: Tree, id: int, parent: int, lines: int) -> Tree:
     """What forked from `id` forks from `parent`, sharing at most `lines` lines."""
-    branches = tuple(
-        replace(b, parent=parent, lines=min(b.lines, lines)) if b.parent == id else b
-        for b in tree.branches
-    )
-    return replace(tree, branches=branches)
+    shared = {b.id: min(b.lines, lines) for b in tree.branches if b.parent == id}
+    moved = {i: replace(tree.branch(i), parent=parent, lines=n) for i, n in shared.items()}
+    return replace(tree, branches=tuple(moved.get(b.id, b) for b in tree.branches))
