@@ -50,12 +50,9 @@ def check_safer_fleet(answer: object) -> Verdict:
     if points == len(FACTORS):
         return "enough", {"times": factor}
     slow = any("alter_partition" in str(name) for name in answer)
-    return "slow requests" if slow else "less", {
-        "times": factor,
-        "next": FACTORS[points],
-        "points": points,
-        "where": f"Look again at: {', '.join(map(str, answer))}.",
-    }
+    where = f"Look again at: {', '.join(map(str, answer))}."
+    told = {"times": factor, "next": FACTORS[points], "points": points, "where": where}
+    return "slow requests" if slow else "less", told
 
 
 def demand_usual(answer: Mapping[Any, Any]) -> None:
@@ -99,22 +96,19 @@ TWICE = 2.0
 @cache
 def outcome_of(letter: str) -> str:
     """One of WAYS. Raises KeyError for no letter, MissingExtraError as an estimate does."""
-    before, after = rates_of(letter)
-    if before.why_never and after.why_never:
+    rows = rates_of(letter)
+    if all(row.why_never for row in rows):
         return NEVER
-    if (after.rate or 0.0) >= TWICE * (before.rate or 0.0):
-        return MORE
-    return LESS if TWICE * (after.rate or 0.0) <= (before.rate or 0.0) else SAME
+    before, after = (row.rate or 0.0 for row in rows)
+    return MORE if after >= TWICE * before else LESS if TWICE * after <= before else SAME
 
 
 def rates_of(letter: str) -> tuple[Any, Any]:
     """The rows before the change and after it. Raises what `outcome_of` raises."""
     what_if = WHAT_IFS[letter]
-    changes = (what_if.before, what_if.after)
-    before, after = (
-        _answer(features, tuple(sorted(changed.items()))).row(features, what_if.metric)
-        for features, changed in zip(what_if.features, changes, strict=True)
-    )
+    pairs = zip(what_if.features, (what_if.before, what_if.after), strict=True)
+    answers = ((kips, _answer(kips, tuple(sorted(changed.items())))) for kips, changed in pairs)
+    before, after = (answer.row(kips, what_if.metric) for kips, answer in answers)
     return before, after
 
 

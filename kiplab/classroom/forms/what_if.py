@@ -55,10 +55,10 @@ class WhatIfPrediction(Prediction):
     def _fill_in(self) -> None:
         unit = muted(self._unit)
         tables = f"{table_of(self.compared)}{unit}{table_of(self._rates())}"
-        *first, others = self._said()
-        first_html = "".join(f"<p>{escape(text)}</p>" for text in first)
-        fold = f"<details><summary>Other ideas</summary><p>{escape(others)}</p></details>"
-        self.outcome.value = f"{tables}{first_html}{fold if first else escape(others)}"
+        *first, others = map(escape, self._said())
+        said = "".join(f"<p>{text}</p>" for text in first)
+        fold = f"<details><summary>Other ideas</summary><p>{others}</p></details>"
+        self.outcome.value = f"{tables}{said}{fold if first else others}"
 
     def _said(self) -> list[str]:
         """The idea behind a wrong answer, why the right one is right, others' ideas; if open."""

@@ -165,9 +165,8 @@ def _leaders_of(cluster: Cluster, id: BrokerId) -> set[BrokerId]:
     """The leaders that a broker fetches from, in the controller's metadata and in its own."""
     leaders = {state.leader for state in truth(cluster).partitions if id in state.replicas}
     node = broker(cluster, id)
-    if node is not None and node.process is not None:
-        leaders |= {replica.leader for replica in node.process.replicas}
-    return leaders - {id, NO_LEADER}
+    own = node.process.replicas if node is not None and node.process is not None else ()
+    return (leaders | {replica.leader for replica in own}) - {id, NO_LEADER}
 
 
 def standing(cluster: Cluster, id: BrokerId) -> str:

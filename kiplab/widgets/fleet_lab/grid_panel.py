@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
@@ -123,10 +124,11 @@ class GridPanel:
         if run.running:
             stopping = "Stopping: what is done is kept."
             self.status.value = note(stopping if run.stop.is_set() else _so_far(run.progress))
-        elif run.problem is not None:
-            told = f"The grid ended with {type(run.problem).__name__}: {run.problem}."
-            known = isinstance(run.problem, _PROBLEMS)
-            text = str(run.problem) if known else f"{told} What was done is kept."
+        elif (problem := run.problem) is not None:
+            told = (
+                f"The grid ended with {type(problem).__name__}: {problem}. What was done is kept."
+            )
+            text = str(problem) if isinstance(problem, _PROBLEMS) else told
             self.status.value = note(text, alarm=True)
         elif run.answer is not None:
             self._show_answer(run)
@@ -189,12 +191,9 @@ class GridRun:
                 years=self._years,
                 resume=self.folder.exists(),
                 progress=False,
-                heard=self._heard,
+                heard=partial(setattr, self, "progress"),
                 stop=self.stop,
                 spark=self._spark,
             )
         except BaseException as problem:
             self.problem = problem
-
-    def _heard(self, now: RunProgress) -> None:
-        self.progress = now
