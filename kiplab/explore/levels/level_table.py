@@ -21,17 +21,6 @@ from ...protocol.replica.broker_state import Broker
 CAN_DATA_BE_LOST = (properties.NO_COMMITTED_RECORD_LOST.id, properties.ELECTABLE_HOLDS_COMMITTED.id)
 """The question of most levels: whether a committed record is, or could now be, lost."""
 
-OF_CLIENTS = (properties.CONSUMER_READS_STAY.id, properties.ACKNOWLEDGED_RECORDS_STAY.id)
-"""Properties of what clients keep in mind; no level does."""
-SPURIOUS = (
-    "session that ends although its broker runs",
-    "sessions that end although their brokers run",
-)
-"""What counts as a fence: the session of a broker that is gone ends for nothing."""
-
-
-KEEPS_DISK = "crash that loses nothing", "crashes that lose nothing"
-
 
 class Action(msgspec.Struct, frozen=True, cache_hash=True):
     """An action, and the broker that it is done to.
