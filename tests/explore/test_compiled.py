@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from kiplab.explore.compiled.compiled_guards import NotCompiledError
 from kiplab.explore.compiled.compiled_search import PROPERTIES, CompiledModel, search_compiled
+from kiplab.explore.compiled.fitting import NotCompiledError
 from kiplab.explore.levels.level_table import CAN_DATA_BE_LOST, ExploreError
 from kiplab.explore.search import engine_choice
 from kiplab.explore.search.breadth_first import search

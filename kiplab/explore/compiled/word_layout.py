@@ -102,7 +102,8 @@ RULES = {
     "903.bump-leader-epochs": (BUMPS := 1 << 17),
     "903.epoch-from-metadata": (FROM_METADATA := 1 << 18),
 }
-"""Compiled guards, each with its bit in the rules and FIRED; compiled_guards.py has all others."""
+"""Compiled guards, each with its bit in the rules and FIRED. guards_without_effect.toml has all
+others."""
 FETCH_SAYS_LIFE, ALTER_SAYS_LIVES, EMPTY_BUMPS = (1 << len(RULES) + number for number in range(3))
 """What versions carry: Fetch 15, AlterPartition 3. And whether the last member's fencing bumps the
 leader epoch although no ISR is written (partition_change.Code.compares_the_target)."""

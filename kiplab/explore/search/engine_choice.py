@@ -8,7 +8,7 @@ import msgspec
 
 from ...engine.cluster import Cluster
 from ...extras import MissingExtraError
-from ..compiled.compiled_guards import NotCompiledError
+from ..compiled.fitting import NotCompiledError
 from ..levels.level_table import ExploreError, Level
 from ..search_terms import Model, SearchOutcome
 from . import size_prediction as sizes
