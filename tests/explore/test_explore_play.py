@@ -193,9 +193,9 @@ def test_progress_is_told() -> None:
 def test_a_prediction_is_of_the_right_size() -> None:
     level = level_named("partition")
     model = partial(MemoisedModel, level, begun())
-    guess = predict(level, model, {"writes": 0, "crashes": 2, "fences": 0})
+    guess = predict(level, model, {"writes": 0, "crashes": 2, "fences": 0}, level.pace)
     assert 18_587 / 3 < guess.states < 18_587 * 3
-    assert predict(level, model, {"writes": 1, "crashes": 0, "fences": 0}).exact
+    assert predict(level, model, {"writes": 1, "crashes": 0, "fences": 0}, level.pace).exact
 
 
 def test_a_prediction_goes_by_the_pace_of_whoever_searches() -> None:

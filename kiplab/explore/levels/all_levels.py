@@ -72,6 +72,7 @@ def _level(name: str, normal: Callable[[Cluster], Cluster], **more: Any) -> tabl
     """A level as levels.toml has it; `more` is what only code can say."""
     about = _FILE[name] | {"kinds": [_KINDS[kind] for kind in _FILE[name]["kinds"]]}
     about["bounds"] = msgspec.convert(about["bounds"], list[table.Bound])
+    about["pace"] = msgspec.convert(about["pace"], table.Pace)
     lists = {key: tuple(value) for key, value in about.items() if isinstance(value, list)}
     own = {"brokers": actions.with_replicas} | about | lists | more
     return table.Level(name=name, normal=normal, **own)

@@ -54,6 +54,22 @@ class Bound(msgspec.Struct, frozen=True):
     optional: bool = False
 
 
+class Pace(msgspec.Struct, frozen=True):
+    """What a state costs whoever searches; slower machines take longer. `ending` ends the sentence.
+
+    Rules of thumb below `certain` need no measurement: that many states are a matter of seconds. A
+    search within smaller bounds that knows more than `cheap` states is not cheap any more. `margin`
+    is how far from a prediction the truth has been found, as a factor.
+    """
+
+    states_per_s: int
+    state_bytes: int
+    ending: str
+    certain: int = 100_000
+    cheap: int = 1_500
+    margin: str = "three"
+
+
 class Kind(msgspec.Struct, frozen=True):
     """A kind of action.
 
@@ -91,7 +107,8 @@ class Level(msgspec.Struct, frozen=True, kw_only=True):
     """A menu of kinds of actions, for `brokers`; `holds` are the kinds of messages that stay in
     flight, but for those that `passes` lists: (kind, receiver), the same throughout a search.
 
-    `smallest` is how many states there are where nothing of that happens, on three brokers.
+    `smallest` is how many states there are where nothing of that happens, on three brokers, and
+    `pace` that of the engine's own search.
     `normal` is the representative of all clusters that no action of this level can tell apart;
     `admit` refuses plays that the level cannot speak of, with PlayError. `asks` are the properties
     that are asked for unless others are; `blind` those of which nothing can come out here, because
@@ -106,6 +123,7 @@ class Level(msgspec.Struct, frozen=True, kw_only=True):
     holds: tuple[str, ...]
     bounds: tuple[Bound, ...]
     smallest: int
+    pace: Pace
     normal: Callable[[Cluster], Cluster]
     admit: Callable[[Cluster], Cluster]
     asks: tuple[str, ...]

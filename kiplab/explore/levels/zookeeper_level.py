@@ -1,4 +1,4 @@
-"""The level "zookeeper": what it does not offer, and what a state is. levels.toml has its actions.
+"""The level "zookeeper": what it does not offer, and its normal form. levels.toml has its actions.
 
 AT_ONCE, NEVER_SENT and NOT_ASKED list what is not offered, and why. A message that they do not
 name is held; tests/explore/test_zookeeper_scope.py misses such a guard, and lists the moves that
@@ -148,23 +148,7 @@ DRAIN = Kind("drain", _next_queued, _waits_long, again=_next_queued)
 
 def normal(cluster: Cluster) -> Cluster:
     """The representative of all clusters that no action of this level can tell apart: `canonical`,
-    of the parts that a rule could still read.
-
-    The level writes no record and fetches none, and the controller's process never ends. So the
-    following is no part of a state, though a run may show it:
-
-    ZooKeeper
-        The transaction that wrote a znode, and the one that created it, but for registrations.
-    Broker
-        The epoch that begins at the end of a log, without a record. The state of partitions from
-        UpdateMetadata: a follower only reads the live brokers, and not their incarnations.
-    Queues
-        The partitions in an UpdateMetadata, for the same reason.
-    Messages
-        The order of two that do not share a connection.
-    Observer
-        The committed records and the brokers that had them.
-    The rest is renumbered by `engine.canonical`: epochs count only in their order.
+    of the parts that a rule could still read. levels.toml lists what is no part of a state.
     """
     return canonical(
         replace(

@@ -9,7 +9,7 @@ import msgspec
 from ...engine.cluster import Cluster
 from ...extras import MissingExtraError
 from ..compiled.fitting import NotCompiledError
-from ..levels.level_table import ExploreError, Level
+from ..levels.level_table import ExploreError, Level, Pace
 from ..search_terms import Model, SearchOutcome
 from . import size_prediction as sizes
 from .breadth_first import search
@@ -35,8 +35,8 @@ class Engine(msgspec.Struct, frozen=True):
     name: str
     model: Model
     run: SearchFunction
-    note: str = ""
-    pace: sizes.Pace = sizes.OWN
+    note: str
+    pace: Pace
 
 
 def engine_for(
@@ -80,7 +80,7 @@ def steps(
     model: Model = EngineModel(level, start, dict(bounds))
     if level.name == "partition":
         model = MemoisedModel(level, start, dict(bounds), memory)
-    return Engine(STEP, model, search, note, sizes.STEPPED[level.name])
+    return Engine(STEP, model, search, note, level.pace)
 
 
 def _compiled(
@@ -95,4 +95,4 @@ def _compiled(
         return search_compiled(model, properties, limits, limits.room)
 
     check_properties(properties)
-    return Engine(COMPILED, CompiledModel(level, start, bounds), run, pace=sizes.COMPILED)
+    return Engine(COMPILED, CompiledModel(level, start, bounds), run, "", sizes.COMPILED)

@@ -10,6 +10,7 @@ from ...machine import without_collector
 from ...plays.header import setup_of
 from ...plays.play import Play
 from ..levels.all_levels import level_named
+from ..levels.level_table import Pace
 from ..search_terms import HaltReason, Model, Progress, SearchOutcome, StopRule
 from . import limits as outside
 from .breadth_first import search
@@ -19,7 +20,7 @@ from .limits import MEMORY_MB, Limits, ceiling_mb, interruptible
 from .path_as_play import play_of
 from .question import Question, question_about, situation
 from .shared_memory import SharedMemory
-from .size_prediction import Pace, predict, rule_of_thumb
+from .size_prediction import predict, rule_of_thumb
 
 
 def explore(
