@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from kiplab.judge.kafka_jars.judged_releases import patch_release
+from kiplab.judge.kafka_jars.jar_cache import patch_release
 from kiplab.judge.partition.partition_process import partition_releases
 from kiplab.judge.partition.second_proposal import (
     STORIES,
