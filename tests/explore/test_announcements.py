@@ -10,7 +10,7 @@ from nbclient import NotebookClient
 import kiplab
 from kiplab.explore.levels.all_levels import level_named
 from kiplab.explore.matrix.alternatives import alternatives
-from kiplab.explore.search import engine_choice, limits
+from kiplab.explore.search import explore_play, limits
 from kiplab.explore.search.size_prediction import rule_of_thumb
 from kiplab.explore.search_terms import Progress
 from kiplab.matrices import matrix
@@ -19,7 +19,7 @@ from tests.explore.bounds import FAR, Bounds
 
 @pytest.fixture
 def _without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_choice, "find_spec", lambda _name: None)
+    monkeypatch.setattr(explore_play, "find_spec", lambda _name: None)
 
 
 # --- before ---------------------------------------------------------------------------------------

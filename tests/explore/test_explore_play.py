@@ -13,7 +13,7 @@ from kiplab.cli.command import main
 from kiplab.explore.levels import normal_partition as forms
 from kiplab.explore.levels.all_levels import level_named
 from kiplab.explore.levels.level_table import CAN_DATA_BE_LOST, ExploreError
-from kiplab.explore.search.engine_model import EngineModel
+from kiplab.explore.search.breadth_first import EngineModel
 from kiplab.explore.search.explore_play import explore, outcome_of
 from kiplab.explore.search.hidden_parts import BUDGETS
 from kiplab.explore.search.limits import Limits

@@ -20,7 +20,7 @@ from ..levels.level_table import Level, do
 from ..search_terms import Coverage
 from . import hidden_parts as pieces
 from . import shared_memory
-from .engine_model import note
+from .breadth_first import note
 from .hidden_parts import CONTROLLER, FIRST_BROKER, OBSERVER, StatePiece
 from .numbered_parts import Memo, MemoisedState, NumberedParts, Numbers, PartialClusters
 from .observer_views import ObservedMove, moment, shows_something, watch
