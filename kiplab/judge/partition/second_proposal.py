@@ -62,11 +62,6 @@ class ProposalStory(msgspec.Struct, frozen=True, kw_only=True):
     leader_isr: tuple[int, ...]
 
     @property
-    def forgotten(self) -> bool:
-        """Whether the leader waits no more for the follower that it has asked for."""
-        return SECOND not in self.waits_for
-
-    @property
     def missing(self) -> int:
         """How many committed records a member of the controller's ISR does not have."""
         return max(0, self.at_the_end - self.its_end)
