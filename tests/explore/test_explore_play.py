@@ -15,10 +15,10 @@ from kiplab.explore.levels.all_levels import level_named
 from kiplab.explore.levels.level_table import CAN_DATA_BE_LOST, ExploreError
 from kiplab.explore.search.breadth_first import EngineModel
 from kiplab.explore.search.explore_play import explore, outcome_of
+from kiplab.explore.search.explored import done_by_lines, held_stage
 from kiplab.explore.search.hidden_parts import BUDGETS
 from kiplab.explore.search.limits import Limits
 from kiplab.explore.search.memoised_model import MemoisedModel
-from kiplab.explore.search.path_as_play import done_by_lines, held_stage
 from kiplab.explore.search.size_prediction import predict
 from kiplab.explore.search_terms import Progress, never
 from kiplab.plays.header import features_of

@@ -16,7 +16,7 @@ from kiplab.explore.levels.level_table import Action, ExploreError, Level, do, o
 from kiplab.explore.levels.zookeeper_level import AT_ONCE
 from kiplab.explore.search.breadth_first import EngineModel, search
 from kiplab.explore.search.breadth_first import broken as that_broke
-from kiplab.explore.search.path_as_play import play_of
+from kiplab.explore.search.explored import play_of
 from kiplab.explore.search.question import question_about
 from kiplab.explore.search_terms import PROVED, REFUTED, SearchOutcome
 from kiplab.plays.grammar import parse

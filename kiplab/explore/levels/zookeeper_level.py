@@ -1,19 +1,5 @@
-"""The level "zookeeper": what it does not offer, and its normal form. levels.toml has its actions.
-
-AT_ONCE, NEVER_SENT and NOT_ASKED list what is not offered, and why. A message that they do not
-name is held; tests/explore/test_zookeeper_scope.py misses such a guard, and lists the moves that
-are left out. Above all there is no data: no records are written or fetched, so that an ISR only
-shrinks, and no property is about records. The controller's broker stays up and keeps its session.
-Therefore requests that it queues for itself arrive at once: no later event makes a difference to
-that broker, and nothing depends on its state. Answers to requests of the controller arrive at once,
-too: they only let the next request of the queue go, and that waits as well as they would.
-tests/explore/test_zookeeper_level.py compares both with a search that holds everything.
-
-Two brokers are enough for each of KIP-380's four failures, and with the default bounds a search of
-two takes a second. On three brokers, as in KIP-380's plays, a proof looks at thousands of states.
-
-The four properties are checked at rest (engine/at_rest.py), when nothing is under way any more: a
-way there has to let everything arrive.
+"""The level "zookeeper": what it does not offer, and its normal form. levels.toml has its actions,
+and zookeeper_scope.toml what is left out, and why.
 """
 
 import tomllib

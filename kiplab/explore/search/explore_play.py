@@ -21,10 +21,9 @@ from ..search_terms import HaltReason, Model, Progress, SearchOutcome, StopRule
 from . import limits as outside
 from . import size_prediction as sizes
 from .breadth_first import EngineModel, search
-from .explored import AS_FOUND, Explored, vacuity_of
+from .explored import AS_FOUND, Explored, play_of, vacuity_of
 from .limits import MEMORY_MB, Limits, ceiling_mb, interruptible
 from .memoised_model import MemoisedModel
-from .path_as_play import play_of
 from .question import AUTO, COMPILED, STEP, Question, question_about, situation
 from .shared_memory import SharedMemory
 
