@@ -134,10 +134,9 @@ def produce(
     leader = _leader(cluster, name) if to is None else to
     args = [("count", str(count)), *([] if to is None else [("to", str(to))])]
     line = Statement("produce", (name,), (*args, *([("acks", "1")] if acks == "1" else [])))
-    reason: str | None = f"{name} has no leader"
-    if leader != NO_LEADER:
-        reason = why_not(cluster, moves.Produce(name, leader, count, acks != "1"))
-    return Offer(moves.Produce.offered.label, line, reason, moves.Produce.offered.advice)
+    move = moves.Produce(name, leader, count, acks != "1")
+    reason = f"{name} has no leader" if leader == NO_LEADER else why_not(cluster, move)
+    return Offer(move.offered.label, line, reason, move.offered.advice)
 
 
 def sends_again(cluster: Cluster, partition: str) -> tuple[Offer, ...]:
