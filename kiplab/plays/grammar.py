@@ -6,7 +6,6 @@ import msgspec
 from msgspec.structs import replace
 
 from . import values
-from .expect import KEYS as EXPECTED
 from .expect import check_form
 from .header import LINES, names_of, value_kind
 from .move_lines import MOVE_VERBS, MoveForm
@@ -51,7 +50,6 @@ VERBS: dict[str, Verb] = {
 }
 _SEND: Keys = {key: check for words in WORDS.values() for key, check in words.items()}
 VERBS["send"] = replace(VERBS["send"], words=(values.one_of(*WORDS),), keys=_SEND)
-VERBS["expect"] = replace(VERBS["expect"], keys=EXPECTED)
 
 
 def parse(text: str, name: str = "") -> Play:

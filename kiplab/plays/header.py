@@ -100,7 +100,9 @@ def setup_of(play: Play, features: Features) -> Setup:
         timed=play.first("timed") is not None,
         auto_leader_rebalance=controller.get("auto_leader_rebalance", False),
         static_min_insync_replicas=_static_min_insync(play, of_controller=True),
-        topics_with_min_insync=tuple(sorted(_topics_with_min_insync(play))),
+        topics_with_min_insync=tuple(
+            sorted({s.words[0] for s in _all(play, "topic") if s.arg("min-insync-replicas")})
+        ),
         consumers=tuple(_consumer(s) for s in _all(play, "consumer")),
         controller=controller.get("broker"),
         controller_epoch=controller.get("epoch", ids.ControllerEpoch(1)),
@@ -115,10 +117,6 @@ def _static_min_insync(play: Play, *, of_controller: bool) -> ids.Count:
     if of_controller:
         count = controller.get("min_insync_replicas", count)
     return count
-
-
-def _topics_with_min_insync(play: Play) -> set[str]:
-    return {s.words[0] for s in _all(play, "topic") if s.arg("min-insync-replicas") is not None}
 
 
 def _read(statement: Statement | None) -> dict[str, Any]:
