@@ -14,7 +14,7 @@ from ...engine.renumbering import Numbering, renumbered
 from ...engine.truth import truth
 from ...protocol.ids import CONTROLLER
 from ...protocol.replica.broker_parts import here, process_of
-from ...protocol.replica.high_watermark import wanted_in_sync
+from ...protocol.replica.remote_replicas import wanted_in_sync
 from ..levels import normal_partition as forms
 from . import word_layout as at
 from .compiled_guards import NotCompiledError, check_guards, rules_of
