@@ -22,7 +22,7 @@ from ...protocol.features import Features
 from ...protocol.ids import CONTROLLER
 from ...protocol.kraft.partition_change import Code
 from ...protocol.replica.broker_parts import here, process_of
-from ...protocol.replica.high_watermark import wanted_in_sync
+from ...protocol.replica.remote_replicas import wanted_in_sync
 from ..levels import normal_partition as forms
 from . import word_layout as at
 

@@ -50,7 +50,7 @@ class Offer(msgspec.Struct, frozen=True):
 
 def offer_of(cluster: Cluster, move: moves.Move, label: str = "", advice: str = "") -> Offer:
     """A move as an offer: with the move's own label, or in these words."""
-    own: moves.Offered = getattr(move, "offered", None) or moves.Offered(label, advice)
+    own = move.offered
     apart = own.with_zookeeper if has_zookeeper(cluster) else ""
     advice = advice or apart or own.advice
     return Offer(label or own.label, statement_of(move), why_not(cluster, move), advice)

@@ -186,7 +186,7 @@ def _happening(cluster: Cluster, move: moves.Move) -> Offer:
 
 def _words(move: moves.Move) -> str:
     if isinstance(move, moves.AboutMessage):
-        return f"{move.message} {move.ends}"
+        return f"{move.message} {moves.ENDS[type(move)]}"
     if isinstance(move, moves.Produce):
         return f"{plural(move.count, 'record')} written to {node_name(move.broker)}"
     return expected(statement_of(move))
