@@ -61,6 +61,21 @@ def needed_by(what: str) -> Iterator[None]:
         raise MissingExtraError(what, package, extra) from None
 
 
+class Deferred:
+    """A package that is imported once something of it is used: ``np = Deferred("numpy", "a map")``.
+
+    Raises MissingExtraError then, as `needed_by` does.
+    """
+
+    def __init__(self, package: str, what: str) -> None:
+        self._package, self._what = package, what
+
+    def __getattr__(self, name: str) -> Any:
+        with needed_by(self._what):
+            self.__dict__[name] = getattr(import_module(self._package), name)
+        return self.__dict__[name]
+
+
 @cache
 def homes_of(package: str) -> dict[str, str]:
     """Each public name of a package, and the module in it that the name is loaded from.

@@ -241,7 +241,7 @@ def test_nothing_is_imported_or_asked_for_that_windows_has_not() -> None:
         for path in PACKAGE.rglob("*.py")
     }
     # What these do, only Linux is asked for: `can_be_held` says so.
-    linux = {"classroom/grading/process_limits.py": ["resource", "os.O_PATH"]}
+    linux = {"classroom/grading/limited_process.py": ["resource", "os.O_PATH"]}
     assert {path: names for path, names in asked.items() if names} == linux
 
 

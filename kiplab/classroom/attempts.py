@@ -43,10 +43,8 @@ def check(id: str, answer: object, *, kafka: str | None = None) -> Checked:
         return checked.at_attempt(_so_far(id).different + 1, is_shut=_opening(id) == "shut")
     if not checked.attempted:
         return checked
-    tried = work_on_disk.Try(
-        _as_text(answer, checked), checked.points, checked.hint, checked.misconception
-    )
-    kept = _kept(id, tried, checked.of)
+    said = (checked.points, checked.hint, checked.misconception)
+    kept = _kept(id, work_on_disk.Try(_as_text(answer, checked), *said), checked.of)
     answered(id)
     told = checked.at_attempt(_so_far(id).different, is_shut=_opening(id) == "shut")
     return replace(told, kept=kept)
@@ -100,19 +98,15 @@ def _as_text(answer: object, checked: Checked) -> str:
     if isinstance(answer, str):
         text = answer
     elif isinstance(answer, list | tuple):
-        parts = [_run_or(part, checked) for part in answer]
+        # For a Lab or its run the token of the run.
+        are = ((part, isinstance(part, str | int | float | list | tuple)) for part in answer)
+        parts = [part if is_plain else checked.token or part for part, is_plain in are]
         plain = all(isinstance(part, str | int | float) and ", " not in str(part) for part in parts)
         text = ", ".join(map(str, parts)) if plain else repr(parts)
     else:
         has_parts = isinstance(answer, dict | set | frozenset)
         text = repr(answer) if has_parts else checked.token or repr(answer)
     return text[: work_on_disk.ANSWER_MAX]
-
-
-def _run_or(part: object, checked: Checked) -> object:
-    """A part of an answer; for a Lab or its run the token of the run."""
-    is_run = not isinstance(part, str | int | float | list | tuple)
-    return checked.token if is_run and checked.token else part
 
 
 def is_answered(id: str) -> bool:

@@ -99,9 +99,8 @@ class ClassFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             return f"This opens after the deadline: {until}. Then run this cell again."
         if rules.answers == NEVER:
             return "This stays closed in your class. Ask your instructor."
-        return (
-            "This opens when your instructor says so. Then restart the kernel, and run this cell."
-        )
+        until = "your instructor says so. Then restart the kernel, and run this cell."
+        return f"This opens when {until}"
 
     def words(self, lab: str = "") -> str:
         """What class it is, and until when that lab is to be done, or all without their own."""

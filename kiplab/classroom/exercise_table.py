@@ -278,12 +278,9 @@ def _worded(exercise: Exercise) -> Exercise:
     """An entry; a what-if as the prediction that it is."""
     if exercise.what_if is None:
         return exercise
-    return replace(
-        exercise,
-        question=f"{exercise.title[-1]} · {exercise.what_if.question}",
-        choices=tuple(WAYS.values()),
-        right=LETTERS[[*WAYS].index(exercise.what_if.comes)],
-    )
+    question = f"{exercise.title[-1]} · {exercise.what_if.question}"
+    right = LETTERS[[*WAYS].index(exercise.what_if.comes)]
+    return replace(exercise, question=question, choices=tuple(WAYS.values()), right=right)
 
 
 _TEXT = read_text(Path(__file__).with_name("exercises.toml"))

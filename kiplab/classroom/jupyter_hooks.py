@@ -12,6 +12,7 @@ new picture.
 """
 
 import sys
+from traceback import walk_tb
 from types import TracebackType
 from typing import Any
 
@@ -47,17 +48,11 @@ def _say(
     if isinstance(problem, _LACKING):
         said = str(problem).rstrip(".")
         print(f"{said[:1].upper()}{said[1:]}.", file=sys.stderr)
-    elif isinstance(problem, NameError) and _is_in_the_cell(trace):
+    # A line of the cell raised it, and nothing that was called from there.
+    elif isinstance(problem, NameError) and [*walk_tb(trace)][-1][0].f_code.co_name == "<module>":
         print(what_comes_first(str(problem.name)), file=sys.stderr)
     else:
         shell.showtraceback((kind, problem, trace), tb_offset=tb_offset)
-
-
-def _is_in_the_cell(trace: TracebackType) -> bool:
-    """Whether a line of the cell raised it, and nothing that was called from there."""
-    while trace.tb_next is not None:
-        trace = trace.tb_next
-    return trace.tb_frame.f_code.co_name == "<module>"
 
 
 def what_comes_first(name: str) -> str:

@@ -66,21 +66,14 @@ def sealed_for(code: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
 
     Raises ValueError where they are sealed already.
     """
-    texts = {
-        path.removeprefix(_ROOM): content.decode()
-        for path, content in files.items()
-        if path.startswith(_KEPT_BACK)
-    }
-    if not texts:
+    kept_back = [path for path in files if path.startswith(_KEPT_BACK)]
+    if not kept_back:
         raise ValueError("this kiplab is sealed for a class itself: take the one it was made with")
-    open_files = {path: data for path, data in files.items() if not path.startswith(_KEPT_BACK)}
-    return open_files | {f"{_ROOM}{_SEALED}": _seal(texts, code)}
-
-
-def _seal(texts: Mapping[str, str], code: str) -> bytes:
+    texts = {path.removeprefix(_ROOM): files[path].decode() for path in kept_back}
     pack = zlib.compress(msgspec.json.encode(texts, order="sorted"), 9)
     digest = _digest(pack, code)
-    return digest + _combined(pack, code, digest)
+    open_files = {path: data for path, data in files.items() if path not in kept_back}
+    return open_files | {f"{_ROOM}{_SEALED}": digest + _combined(pack, code, digest)}
 
 
 @cache

@@ -85,9 +85,7 @@ class LockedError(ValueError):
     """A prediction that was made already and says something else."""
 
 
-_here: dict[str, dict[str, Any]] = {
-    name: {} for name in ("predictions", "exercises", "written", "at")
-}
+_here = {name: dict[str, Any]() for name in ("predictions", "exercises", "written", "at")}
 """Attempts that could not be written: this kernel remembers them, as checkers count attempts."""
 
 
@@ -177,13 +175,10 @@ def note(id: str, tried: Try, of: int) -> ExerciseWork:
 
     def noted(before: ExerciseWork | None) -> ExerciseWork:
         earlier = before or ExerciseWork()
-        return ExerciseWork(
-            attempts=earlier.attempts + 1,
-            best=max(earlier.best, tried.points),
-            of=of,
-            # The first one tells what was thought before any hint.
-            tries=(*earlier.tries[:1], *earlier.tries[1:][2 - TRIES_MAX :], dated),
-        )
+        # The first one tells what was thought before any hint.
+        tries = (*earlier.tries[:1], *earlier.tries[1:][2 - TRIES_MAX :], dated)
+        best = max(earlier.best, tried.points)
+        return ExerciseWork(earlier.attempts + 1, best, of, tries)
 
     kept: ExerciseWork = _keep("exercises", id, noted)
     return kept
@@ -196,10 +191,8 @@ def write(id: str, text: str) -> None:
 
 def set_aside_since(before: list[Path]) -> str:
     """What to say when a file that could not be read was set aside just now; else empty."""
-    new = [path.name for path in damaged_files() if path not in before]
-    if not new:
-        return ""
-    return f" Your earlier work could not be read; it is kept unchanged in {', '.join(new)}."
+    new = ", ".join(path.name for path in damaged_files() if path not in before)
+    return f" Your earlier work could not be read; it is kept unchanged in {new}." if new else ""
 
 
 def unreadable() -> str:
@@ -235,11 +228,10 @@ def remedy() -> str:
         )
     home = Path(os.path.expanduser("~"))
     folder = home if os.access(home, os.W_OK) else Path(tempfile.gettempdir())
-    text = (
+    return (
         "To have it kept, run this line in a cell of its own, now and after every restart, and"
-        " then this cell again:"
+        f" then this cell again:\n%env {VARIABLE}={folder / FILE}"
     )
-    return f"{text}\n%env {VARIABLE}={folder / FILE}"
 
 
 def _keep(field: str, id: str, changed: Callable[[Any], Any]) -> Any:
@@ -291,7 +283,12 @@ def _fields(target: Path) -> dict[str, Any]:
         msgspec.json.decode(content, type=Work)
         fields: dict[str, Any] = msgspec.json.decode(content)
     except UNREADABLE:
-        _set_aside(target)
+        # Renamed, never replaced, and never over an earlier one.
+        number, aside = 1, target.with_name(f"{target.name}.damaged")
+        while aside.exists():
+            number += 1
+            aside = target.with_name(f"{target.name}.damaged-{number}")
+        os.replace(target, aside)
         return {}
     return fields
 
@@ -301,28 +298,15 @@ def _write(target: Path, fields: dict[str, Any]) -> None:
     draft = target.with_name(f"{target.name}.{os.getpid()}")
     draft.write_bytes(msgspec.json.format(msgspec.json.encode(fields), indent=1) + b"\n")
     try:
-        _replace(draft, target)
+        # On Windows a file that somebody reads, as a virus scanner does, is not replaced meanwhile.
+        for wait_s in (0.05, 0.1, 0.2, 0.4):
+            with suppress(PermissionError):
+                os.replace(draft, target)
+                return
+            sleep(wait_s)
+        os.replace(draft, target)
     finally:
         draft.unlink(missing_ok=True)
-
-
-def _replace(draft: Path, target: Path) -> None:
-    """On Windows a file that somebody reads, as a virus scanner does, is not replaced meanwhile."""
-    for wait_s in (0.05, 0.1, 0.2, 0.4):
-        with suppress(PermissionError):
-            os.replace(draft, target)
-            return
-        sleep(wait_s)
-    os.replace(draft, target)
-
-
-def _set_aside(target: Path) -> None:
-    """Renamed, never replaced, and never over an earlier one."""
-    number, aside = 1, target.with_name(f"{target.name}.damaged")
-    while aside.exists():
-        number += 1
-        aside = target.with_name(f"{target.name}.damaged-{number}")
-    os.replace(target, aside)
 
 
 # --- in a web page --------------------------------------------------------------------------------

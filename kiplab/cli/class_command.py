@@ -85,8 +85,7 @@ def run_assignment(options: argparse.Namespace) -> int:
 
     Raises LackingError where there are no notes, CommandError.
     """
-    from ..classroom.assignments.editions import write_master, write_source
-    from ..classroom.assignments.graded_lab import Answered, read_lab
+    from ..classroom.assignments.graded_lab import Answered, read_lab, write_master, write_source
     from ..classroom.exercise_table import WrittenQuestion
 
     grader, folder = options.grader, Path(options.out).absolute()

@@ -109,7 +109,7 @@ def _named() -> dict[str, str]:
     """What the help of options names out of other rooms."""
     from ..fleet.parameters.fleet_study import presets
     from ..fleet.pipeline.study_plan import METHODS
-    from ..judge.kafka_jars.judged_releases import LAST_PATCH, ZOOKEEPER_PATCHES
+    from ..judge.kafka_jars.jar_cache import LAST_PATCH, ZOOKEEPER_PATCHES
 
     names = {"releases": RELEASES, "presets": presets(), "methods": METHODS}
     names |= {"published": LAST_PATCH, "with_zookeeper": ZOOKEEPER_PATCHES}

@@ -12,8 +12,16 @@ from pathlib import Path
 import msgspec
 
 from ..extras import EXTRAS
-from ..judge.kafka_jars.jar_cache import GET_A_FETCHER, can_fetch, have_jars, kafka_folder
-from ..judge.kafka_jars.judged_releases import LAST_PATCH, MEGABYTES, SECONDS, patch_release
+from ..judge.kafka_jars.jar_cache import (
+    GET_A_FETCHER,
+    LAST_PATCH,
+    MEGABYTES,
+    SECONDS,
+    can_fetch,
+    have_jars,
+    kafka_folder,
+    patch_release,
+)
 from ..pages.browser_picture import find_chromium
 from . import common_options, labs_launcher
 

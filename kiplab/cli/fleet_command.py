@@ -20,7 +20,7 @@ from .common_options import DONE, FAILED, LACKING, CommandError
 if TYPE_CHECKING:
     from threading import Event
 
-    from ..fleet.agreement.story_search import FoundStory
+    from ..fleet.agreement.story import FoundStory
     from ..fleet.fleet_answers.fleet_answer import FleetAnswer
     from ..fleet.parameters.fleet_study import FleetStudy
 
@@ -99,9 +99,8 @@ def print_parameters(options: argparse.Namespace) -> int:
     """The table of parameters, or a study with all of them at their defaults."""
     from msgspec.structs import asdict
 
-    from ..fleet.parameters.fleet_study import study_of
+    from ..fleet.parameters.fleet_study import study_of, written
     from ..fleet.parameters.parameter_table import PARAMETERS
-    from ..fleet.parameters.study_text import written
     from .fleet_text import parameter_lines
 
     if options.json:
@@ -203,8 +202,8 @@ def tell_story(options: argparse.Namespace) -> int:
 
 def _found(study: FleetStudy, options: argparse.Namespace) -> FoundStory:
     """Raises NoStoryError where there are fewer, ValueError for what is wrong."""
+    from ..fleet.agreement.story import stories
     from ..fleet.agreement.story_schedule import NoStoryError
-    from ..fleet.agreement.story_search import stories
 
     if options.number < 1:
         raise ValueError(f"--number is {options.number}; the first is 1")
@@ -231,7 +230,7 @@ def _found(study: FleetStudy, options: argparse.Namespace) -> FoundStory:
 
 
 def _features(study: FleetStudy, options: argparse.Namespace) -> str:
-    from ..fleet.parameters.meaningful_sets import check_kip_set
+    from ..fleet.parameters.scenario import check_kip_set
 
     if options.features is None:
         return study.feature_sets[0]

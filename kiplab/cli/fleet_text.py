@@ -8,14 +8,13 @@ from itertools import groupby
 from textwrap import wrap
 
 from ..figures.how_often.fleet_words import alike
-from ..fleet.fleet_answers.elr_price import ElrPrice, elr_prices
 from ..fleet.fleet_answers.first_screen import first_screen
 from ..fleet.fleet_answers.fleet_answer import FleetAnswer
 from ..fleet.fleet_answers.fleet_row import FleetRow, best_rows, found_words
-from ..fleet.fleet_answers.yearly_incidents import ALL_CAUSES
+from ..fleet.fleet_answers.yearly_incidents import ALL_CAUSES, ElrPrice, elr_prices
 from ..fleet.fleet_answers.zookeeper_rates import zookeeper_rates
+from ..fleet.parameters.fleet_study import range_words, toml_value
 from ..fleet.parameters.parameter_table import PARAMETERS
-from ..fleet.parameters.study_text import range_words, toml_value
 from ..fleet.pipeline.study_plan import NAIVE
 from ..fleet.statistics.event_rates import YEARS, at_least_one
 

@@ -8,7 +8,9 @@ beside that Python.
 import os
 import shutil
 import sys
+import tomllib
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -16,24 +18,13 @@ import msgspec
 PRIVATE = ".kiplab"
 IDLE_MIN = 30
 """Minutes that a kernel goes on that does nothing while no page shows its lab."""
-LAB_SETTINGS = {
-    # No news and no update banners: they would be the only thing to ask the network.
-    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
-    # Other modes drop or jump over tall interactive figures that are scrolled out of view.
-    "@jupyterlab/notebook-extension:tracker": {"windowingMode": "defer"},
-    # A page that a lab links to is for reading.
-    "@jupyterlab/docmanager-extension:plugin": {"defaultViewers": {"markdown": "Markdown Preview"}},
-}
+_FILE = tomllib.loads(Path(__file__).with_name("jupyter_settings.toml").read_text("utf-8"))
+LAB_SETTINGS: dict[str, Any] = _FILE["lab"]
+"""Of JupyterLab's plugins."""
 # A page asks a kernel for the widgets that it has. One that has not imported ipywidgets yet sends
 # it a slower way round, and if cells run meanwhile, the page takes each new widget for two.
 _KERNEL_EXTENSION = "--ext=kiplab.classroom.jupyter_hooks"
 _KERNEL = "python3"
-# Notebooks are saved with still pictures in place of figures and of JupyterLab's PNGs of them; what
-# the kernel says is sent at once.
-_EXTENSIONS = ("kiplab.pages.saved_notebooks", "kiplab.classroom.jupyter_hooks")
-# The layout of a student who has left none: the list of files is folded, a lab has the window.
-_FIRST_LAYOUT = {"layout-restorer:data": {"left": {"collapsed": True, "visible": True}}}
-_SERVER_SETTINGS = {"ServerApp": {"jpserver_extensions": dict.fromkeys(_EXTENSIONS, True)}}
 
 
 def jupyter_arguments(folder: Path, lab: str, *, browser: bool, port: int | None) -> list[str]:
@@ -83,7 +74,7 @@ def write_for_all(prefix: Path) -> None:
 def write_settings(config: Path) -> None:
     """What JupyterLab and its server are to do differently, in one of their folders of settings."""
     write_json(config / "labconfig" / "default_setting_overrides.json", LAB_SETTINGS)
-    write_json(config / "jupyter_server_config.d" / "kiplab.json", _SERVER_SETTINGS)
+    write_json(config / "jupyter_server_config.d" / "kiplab.json", _FILE["server"])
 
 
 def write_first_layout(workspaces: Path) -> None:
@@ -92,7 +83,7 @@ def write_first_layout(workspaces: Path) -> None:
 
     kept = WorkspacesManager(str(workspaces))
     if not kept.load("default")["data"]:
-        workspace = {"data": _FIRST_LAYOUT, "metadata": {"id": "default"}}
+        workspace = {"data": _FILE["first_layout"], "metadata": {"id": "default"}}
         kept.save("default", msgspec.json.encode(workspace).decode())
 
 

@@ -88,7 +88,7 @@ def run_lab(options: argparse.Namespace) -> int:
 def run_real(options: argparse.Namespace) -> int:
     """A play with a real Kafka beside the engine. Raises CommandError where there is none."""
     from ..judge.java_process import DeadKafkaError
-    from ..judge.kafka_jars.judged_releases import UnpublishedReleaseError
+    from ..judge.kafka_jars.jar_cache import UnpublishedReleaseError
     from ..judge.side_by_side.real_run import real
 
     live = True if options.live else False if options.recorded else None

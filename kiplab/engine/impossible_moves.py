@@ -132,11 +132,12 @@ def _not_due(cluster: Cluster, move: moves.Fire) -> str | None:
     state, who = state_of(cluster, move.node), ids.node_name(move.node)
     if state is None:
         return f"there is no {who}" if move.node < 0 else _not_running(cluster, move.node)
-    if not routes.has_timer(type(state), move.timer):
+    key = type(state), move.timer
+    if key not in routes.TIMERS and key not in zookeeper_routes.JOINT_TIMERS:
         if has_zookeeper(cluster):
             return f"with ZooKeeper nobody has a {move.timer} timer"
         return f"{who} has no {move.timer} timer"
-    idle = routes.IDLE.get((type(state), move.timer))
+    idle = routes.IDLE.get(key)
     nothing = None if idle is None else idle(state, cluster)
     if nothing is not None or not cluster.timed:
         return nothing

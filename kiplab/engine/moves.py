@@ -2,14 +2,14 @@
 
 A move that is one line of a play defines that line: its tag is the verb (or `verb`), fields are its
 words in order, and fields with a default or a `LineKey` its ``key=value``, written as their type is
-(`plays.move_lines`). `label` is the line's name, with its fields or, of a line that does more than
-name them, its words by number. `conditional` says that it may apply under certain rules only
-(``where=GUARD``), `ends` the fate of the move's message, `offered` how a button or a menu offers
-the move.
+(`plays.move_lines`). `conditional` says that it may apply under certain rules only
+(``where=GUARD``). Moves in words stand in moves.toml.
 """
 
+import tomllib
 from enum import StrEnum
-from typing import Annotated, ClassVar, NamedTuple, Self
+from importlib.resources import files
+from typing import Annotated, ClassVar, NamedTuple, Self, get_args
 
 import msgspec
 
@@ -46,34 +46,21 @@ Commits = Annotated[bool, "whether a transaction commits"]
 
 
 class Timer(StrEnum):
-    """The periodic tasks of nodes: the name, what a line that fires it is called, its verb if that
-    is another word, and how it is offered, if a panel has a button for it.
+    """The periodic tasks of nodes: the name, what a line that fires it is called, and its verb if
+    that is another word.
     """
 
     label: str
     verb: str
-    offered: Offered | None
 
-    def __new__(
-        cls, name: str, label: str = "", verb: str = "", offered: Offered | None = None
-    ) -> Self:
+    def __new__(cls, name: str, label: str = "", verb: str = "") -> Self:
         timer = str.__new__(cls, name)
         timer._value_, timer.label, timer.verb = name, label, verb or name
-        timer.offered = offered
         return timer
 
-    HEARTBEAT = (
-        *("heartbeat", "broker {0} sends a heartbeat", ""),
-        Offered("Heartbeat", "The broker sends a heartbeat to the controller"),
-    )
-    FETCH = (
-        *("fetch", "broker {0} fetches", ""),
-        Offered("Fetch", "The follower fetches once from its leader"),
-    )
-    LAG_CHECK = (
-        *("lag-check", "broker {0} checks the lag", "check-lag"),
-        Offered("Check lag", "As leader it checks for ISR members that lag"),
-    )
+    HEARTBEAT = "heartbeat", "broker {0} sends a heartbeat"
+    FETCH = "fetch", "broker {0} fetches"
+    LAG_CHECK = "lag-check", "broker {0} checks the lag", "check-lag"
     RETRY = "retry", "broker {0} retries"
     CHECKPOINT = "checkpoint", "broker {0} checkpoints"
     FLUSH = "flush", "broker {0} flushes"
@@ -82,8 +69,23 @@ class Timer(StrEnum):
     BALANCE_LEADERS = "balance-leaders", "controller balances leaders"
 
 
+_TEXTS = tomllib.loads((files(__package__) / "moves.toml").read_text("utf-8"))
+OFFERED = {name: Offered(*texts) for name, texts in _TEXTS["offered"].items()}
+"""What is offered of moves, by their tags; see `_Move.offered`."""
+
+
 class _Move(msgspec.Struct, frozen=True, cache_hash=True):
     """A move: a value with a tag."""
+
+    def _variant(self) -> str:
+        """Which of several moves of one tag it is, in the table of offers."""
+        return ""
+
+    @property
+    def offered(self) -> Offered:
+        """How a button or a menu offers the move; without a label where none does."""
+        tag = f"{self.__struct_config__.tag} {self._variant()}"
+        return OFFERED.get(tag.rstrip(), Offered("", ""))
 
 
 class _MessageMove(_Move, frozen=True):
@@ -93,37 +95,21 @@ class _MessageMove(_Move, frozen=True):
 class Deliver(_MessageMove, frozen=True, tag="deliver"):
     """A message arrives."""
 
-    offered = Offered("Deliver", "It arrives")
-    ends: ClassVar[str] = "arrives"
-
 
 class Drop(_MessageMove, frozen=True, tag="drop"):
     """A message is lost, and no node notices."""
-
-    offered = Offered("Drop", "It is lost, and no node notices")
-    ends: ClassVar[str] = "is lost"
 
 
 class TimeOut(_MessageMove, frozen=True, tag="time-out"):
     """A request is lost, and its sender notices."""
 
-    offered = Offered("Time out", "It is lost, and its sender notices")
-    ends: ClassVar[str] = "times out"
-
 
 class Duplicate(_MessageMove, frozen=True, tag="duplicate"):
     """The sender gives up waiting and sends the request again; the first is still on its way."""
 
-    offered = Offered("Duplicate", "Its sender gives up waiting and sends it again")
-    ends: ClassVar[str] = "is sent again"
-
 
 class LoseReply(_MessageMove, frozen=True, tag="lose-reply"):
     """A request arrives and is processed, but its answer never comes."""
-
-    offered = Offered("Lose reply", "It arrives and is processed; its reply is lost")
-    ends: ClassVar[str] = "arrives, its reply is lost"
-    label: ClassVar[str] = "reply is lost"
 
 
 class Race(_Move, frozen=True, tag="race"):
@@ -133,16 +119,12 @@ class Race(_Move, frozen=True, tag="race"):
     `message` to be done with.
     """
 
-    label: ClassVar[str] = "two {0} requests at once"
-
     message: MessageName
     other: MessageName
 
 
 class Advance(_Move, frozen=True, tag="advance"):
     """Time passes (timed clusters only)."""
-
-    label: ClassVar[str] = "{0} pass"
 
     ms: int
 
@@ -153,21 +135,12 @@ class Fire(_Move, frozen=True, tag="fire"):
     node: BrokerId
     timer: Timer
 
-    @property
-    def offered(self) -> Offered | None:
-        """As its timer is."""
-        return self.timer.offered
+    def _variant(self) -> str:
+        return self.timer
 
 
 class ExpireSession(_Move, frozen=True, tag="expire"):
     """A broker's session is found over: the controller fences it, or ZooKeeper ends it."""
-
-    offered = Offered(
-        "Expire",
-        "The controller finds the session over and fences the broker",
-        "ZooKeeper ends the session and deletes its ephemeral znodes",
-    )
-    label: ClassVar[str] = "session of broker {broker} expires"
 
     broker: BrokerId
 
@@ -182,22 +155,14 @@ class HeartbeatTimeout(_Move, frozen=True, tag="heartbeat-timeout"):
     broker: BrokerId
     at_controller: bool
 
-    @property
-    def offered(self) -> Offered:
-        """Of the clock that is over."""
-        if self.at_controller:
-            too_long = "The controller misses its heartbeats for too long: it elects other leaders"
-            return Offered("Declare inactive", too_long)
-        unanswered = "It had no reply to a heartbeat for too long: it refuses clients from now on"
-        return Offered("Fence itself", unanswered)
+    def _variant(self) -> str:
+        return "controller" if self.at_controller else "broker"
 
 
 class Produce(_Move, frozen=True, tag="produce"):
     """A producer writes `count` records to the broker that leads, or believes it does; with
     `transaction` to the transaction that is open there, or that they begin.
     """
-
-    offered = Offered("Produce", "A producer writes to the broker that it believes to lead")
 
     partition: PartitionName
     broker: BrokerId
@@ -217,11 +182,6 @@ class EndTransaction(_Move, frozen=True, tag="end-transaction"):
 class ProduceAs(_Move, frozen=True, tag="produce-as"):
     """A producer has `count` records to write, to the leader in its metadata."""
 
-    offered = Offered(
-        "Send",
-        "It sends the records to the leader in its metadata, and keeps them until acknowledged",
-    )
-
     partition: PartitionName
     producer: ProducerName
     count: int
@@ -231,10 +191,6 @@ class ProduceAs(_Move, frozen=True, tag="produce-as"):
 class Resend(_Move, frozen=True, tag="resend"):
     """A producer sends its unacknowledged batches again, and gives up a late answer."""
 
-    offered = Offered(
-        "Send again",
-        "It asks who leads if that is in doubt, and sends unacknowledged batches again",
-    )
     conditional: ClassVar[bool] = True
 
     producer: ProducerName
@@ -242,10 +198,6 @@ class Resend(_Move, frozen=True, tag="resend"):
 
 class DeleteRecords(_Move, frozen=True, tag="delete-records"):
     """An admin client has a broker delete the records below an offset; None: all the committed."""
-
-    offered = Offered(
-        "Delete records", "An admin client has the leader delete all committed records"
-    )
 
     partition: PartitionName
     broker: Annotated[BrokerId, LineKey("to")]
@@ -255,16 +207,12 @@ class DeleteRecords(_Move, frozen=True, tag="delete-records"):
 class Poll(_Move, frozen=True, tag="poll"):
     """A consumer reads on from where it is; a consumer that is not known yet begins at offset 0."""
 
-    offered = Offered("Poll", "It reads on from its position")
-
     partition: PartitionName
     consumer: ConsumerName = "consumer"
 
 
 class RefreshMetadata(_Move, frozen=True, tag="refresh"):
     """A consumer asks a broker for metadata; None asks the one with the newest."""
-
-    offered = Offered("Refresh metadata", "It asks a broker who leads")
 
     consumer: ConsumerName = "consumer"
     broker: Annotated[BrokerId | None, LineKey("from")] = None
@@ -277,17 +225,12 @@ class ResetOffset(_Move, frozen=True, tag="reset"):
     to: Annotated[Reset, LineKey("to", needed=True)] = Reset.EARLIEST
     consumer: ConsumerName = "consumer"
 
-    @property
-    def offered(self) -> Offered:
-        """By the end to which it goes."""
-        end = "beginning" if self.to is Reset.EARLIEST else "end"
-        return Offered(f"Reset to {self.to}", f"It goes to the {end}")
+    def _variant(self) -> str:
+        return self.to
 
 
 class Crash(_Move, frozen=True, tag="crash"):
     """A broker process dies."""
-
-    offered = Offered("Crash", "The process dies; what is lost with it is chosen above")
 
     broker: BrokerId
     loss: Annotated[Loss, LineKey("disk")] = Loss.NOTHING
@@ -296,20 +239,12 @@ class Crash(_Move, frozen=True, tag="crash"):
 class RemoveDirectory(_Move, frozen=True, tag="remove-directory"):
     """An operator takes a log directory out of the configuration of a broker that is down."""
 
-    label: ClassVar[str] = "a log directory of broker {broker} removed"
-
     broker: BrokerId
     directory: Annotated[Count, LineKey("directory", needed=True)]
 
 
 class Start(_Move, frozen=True, tag="start"):
     """A broker process starts; where there is ZooKeeper, it connects to this server of it."""
-
-    offered = Offered(
-        "Start",
-        "A new process starts and registers: a new broker epoch",
-        "A new process starts, opens a session with ZooKeeper and registers there",
-    )
 
     broker: BrokerId
     server: Count = 0
@@ -318,22 +253,13 @@ class Start(_Move, frozen=True, tag="start"):
 class ShutDown(_Move, frozen=True, tag="shut-down"):
     """A broker begins a controlled shutdown, or tries once more where a try came to nothing."""
 
-    offered = Offered(
-        "Shut down", "A controlled shutdown begins: the broker requests it from the controller"
-    )
-    label: ClassVar[str] = "broker {broker} shuts down"
-
     broker: BrokerId
 
 
 class FinishRecovery(_Move, frozen=True, tag="finish-recovery"):
     """A starting broker is done with its logs and wants to be unfenced."""
 
-    offered = Offered(
-        "Recover", "Its logs are recovered: from the next heartbeat on it wants to be unfenced"
-    )
     verb: ClassVar[str] = "recover"
-    label: ClassVar[str] = "broker {broker} has recovered its logs"
 
     broker: BrokerId
 
@@ -344,13 +270,8 @@ class FinishLeaderRecovery(_Move, frozen=True, tag="finish-leader-recovery"):
     As implemented no leader ever recovers.
     """
 
-    offered = Offered(
-        "Finish recovery",
-        "The leader has recovered from an unclean election, and reports that (KIP-704)",
-    )
     verb: ClassVar[str] = "finish-recovery"
     conditional: ClassVar[bool] = True
-    label: ClassVar[str] = "leader of {partition} has recovered"
 
     partition: PartitionName
     broker: Annotated[BrokerId, LineKey("by")]
@@ -359,18 +280,12 @@ class FinishLeaderRecovery(_Move, frozen=True, tag="finish-leader-recovery"):
 class Cut(_Move, frozen=True, tag="cut"):
     """A link goes down; what is on it waits."""
 
-    offered = Offered("Cut off from {}", "The link goes down; messages on it wait")
-    label: ClassVar[str] = "link {one}–{other} cut"
-
     one: LinkEnd
     other: LinkEnd
 
 
 class Heal(_Move, frozen=True, tag="heal"):
     """A link comes back."""
-
-    offered = Offered("Heal link to {}", "The link comes back; waiting messages continue")
-    label: ClassVar[str] = "link {one}–{other} back"
 
     one: LinkEnd
     other: LinkEnd
@@ -379,13 +294,6 @@ class Heal(_Move, frozen=True, tag="heal"):
 class FailOver(_Move, frozen=True, tag="fail-over"):
     """Another controller becomes active; it has the metadata log and no heartbeat state. In
     ZooKeeper's time an operator deletes /controller, and brokers see to it."""
-
-    offered = Offered(
-        "Fail over",
-        "Another controller becomes active; it has the metadata log and no heartbeats",
-        "An operator deletes /controller: the first broker to learn of it becomes the controller",
-    )
-    label: ClassVar[str] = "new controller"
 
 
 class Elect(_Move, frozen=True, tag="elect"):
@@ -396,15 +304,8 @@ class Elect(_Move, frozen=True, tag="elect"):
     partition: PartitionName
     unclean: bool = False
 
-    @property
-    def offered(self) -> Offered:
-        """By who may be elected."""
-        if self.unclean:
-            outside = "An operator lets a replica outside the ISR lead"
-            return Offered("Elect unclean", f"{outside}: committed records may be lost")
-        return Offered(
-            "Elect preferred", "An operator asks for the first replica of the list as leader"
-        )
+    def _variant(self) -> str:
+        return "unclean" if self.unclean else "preferred"
 
 
 class Configure(_Move, frozen=True, tag="configure"):
@@ -428,8 +329,6 @@ class ConfigureBrokers(_Move, frozen=True, tag="configure-brokers"):
 
 class DeleteTopic(_Move, frozen=True, tag="delete-topic"):
     """An operator deletes a topic (DeleteTopics)."""
-
-    label: ClassVar[str] = "topic {topic} deleted"
 
     topic: TopicName
 
@@ -456,8 +355,6 @@ class UpgradeElr(_Move, frozen=True, tag="upgrade-elr"):
 class RawRequest(_Move, frozen=True, tag="send"):
     """A raw request with any field values."""
 
-    label: ClassVar[str] = "forged request"
-
     sender: BrokerId
     receiver: BrokerId
     body: Request
@@ -474,3 +371,8 @@ _OfOperators = Cut | Heal | FailOver | _OfTopics | _OfFeatures
 Move = AboutMessage | _OfTime | _OfProducers | _OfConsumers | _OfBrokers | _OfOperators | RawRequest
 FAULTS = (Drop, TimeOut, Duplicate, LoseReply, Crash, Cut, FailOver)
 """Moves that a fault budget counts."""
+_BY_TAG = {kind.__struct_config__.tag: kind for kind in get_args(Move)}
+LABELS: dict[type, str] = {_BY_TAG[tag]: label for tag, label in _TEXTS["labels"].items()}
+"""What a line is called that says such a move, with the move's fields, or the line's words."""
+ENDS: dict[type, str] = {_BY_TAG[tag]: fate for tag, fate in _TEXTS["ends"].items()}
+"""The fate of the message that such a move is about."""

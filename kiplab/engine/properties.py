@@ -4,23 +4,16 @@ A property that breaks outside its promise is a lesson. One that breaks inside i
 Kafka, or in this model of it.
 """
 
-from functools import partial
+import tomllib
+from importlib.resources import files
 
 import msgspec
+from msgspec import convert
 
 from ..protocol.features import Features
 from ..protocol.guards import ELR, GUARDS, GuardKind, named
 from ..protocol.ids import CONTROLLER
 from ..protocol.releases import RELEASES, Mode
-
-_DURABLE = (
-    *("497.leader-epoch", "497.sender-is-leader", "497.partition-epoch", "497.leader-in-isr"),
-    *("497.isr-of-replicas", "497.maximal-isr", "497.request-broker-epoch"),
-    *("841.fenced", "841.shutting-down", "841.registered", "841.active-leader"),
-    *("903.controller-epoch", "903.leader-epoch", "903.fetch-epoch"),
-    *("320.fenced-fetch", "320.unknown-fetch", "kafka-7128.epoch-start"),
-    *("631.one-live-incarnation", "631.heartbeat-epoch"),
-)
 
 
 class Property(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,88 +48,27 @@ class Property(msgspec.Struct, frozen=True, kw_only=True):
         return "; ".join(words) or "always"
 
 
-_DURABILITY = partial(Property, needs=_DURABLE, durable=True)
-NO_COMMITTED_RECORD_LOST = _DURABILITY(
-    id="no-committed-record-lost",
-    sentence="Every leader has every record that was ever committed.",
-)
-ELECTABLE_HOLDS_COMMITTED = _DURABILITY(
-    id="electable-holds-committed",
-    sentence="Every replica that could be elected now has every committed record.",
-)
-NO_STALE_EPOCH_IN_ISR = Property(
-    id="no-stale-epoch-in-isr",
-    sentence="Every member of the ISR is the incarnation that caught up (except a last member).",
-    needs=_DURABLE,
-)
-HIGH_WATERMARK_STAYS = Property(
-    id="high-watermark-never-back",
-    sentence="The high watermark of a current leader never goes back.",
-)
-EPOCHS_STAY = Property(
-    id="epochs-never-back",
-    sentence="Leader, partition, broker and controller epochs never go back.",
-)
-LOGS_MATCH = Property(
-    id="logs-match",
-    sentence="Two logs that agree at an offset agree at every offset before it.",
-    needs=("631.one-live-incarnation",),
-)
-CONSUMER_READS_STAY = _DURABILITY(
-    id="consumer-reads-stay",
-    sentence="Every leader has every record that a consumer has read.",
-)
-ACKNOWLEDGED_RECORDS_STAY = _DURABILITY(
-    id="acknowledged-records-stay",
-    sentence="The leader has every record that was acknowledged to a producer with acks=all.",
-)
-GIVEN_WHILE_RECOVERING_STAYS = Property(
-    id="given-while-recovering-stays",
-    sentence=(
-        "Every leader has every record that a consumer read while the partition was"
-        " RECOVERING, from a broker of that leader epoch."
-    ),
-    needs=("704.leader-recovers", "704.leader-refuses", "704.follower-refuses"),
-)
-RECOVERED_RECORDS_STAY = Property(
-    id="recovered-records-stay",
-    sentence=(
-        "Once a recovery is over, every leader has all records that its leader, or a later one,"
-        " has committed."
-    ),
-    needs=_DURABLE,
-)
-
-_WITH_ZOOKEEPER = partial(
-    Property,
-    mode=Mode.ZOOKEEPER,
-    needs=("380.control-request-epoch", "380.shutdown-epoch", "380.bounce-detection"),
-)
-REPLICA_FETCHES = _WITH_ZOOKEEPER(
-    id="replica-fetches",
-    sentence="At rest, every replica of a broker that is up is leader or follower.",
-    needs_controller=True,
-    harm="a replica is abandoned",
-)
-LEADER_SERVES = _WITH_ZOOKEEPER(
-    id="leader-serves",
-    sentence="At rest, a leader that is up knows that it leads.",
-    needs_controller=True,
-    harm="a leader does not know that it leads",
-)
-BROKER_ELECTABLE = _WITH_ZOOKEEPER(
-    id="broker-electable",
-    sentence="At rest, no controller treats a running broker as shutting down.",
-    harm="a broker is never elected again",
-)
-CHECKPOINT_KEEPS_PARTITIONS = _WITH_ZOOKEEPER(
-    id="checkpoint-keeps-partitions",
-    sentence="The file of high watermarks is never written without a partition that it had.",
-    harm="a high watermark is forgotten",
-)
-
-PROPERTIES = {p.id: p for p in tuple(globals().values()) if isinstance(p, Property)}
+_TABLE = tomllib.loads((files(__package__) / "properties.toml").read_text("utf-8"))
+_NEEDS = _TABLE.pop("needs")
+PROPERTIES = {
+    id: convert({**said, "id": id, "needs": _NEEDS.get(said.get("needs"), ())}, Property)
+    for id, said in _TABLE.items()
+}
 """Every property by id."""
+NO_COMMITTED_RECORD_LOST = PROPERTIES["no-committed-record-lost"]
+ELECTABLE_HOLDS_COMMITTED = PROPERTIES["electable-holds-committed"]
+NO_STALE_EPOCH_IN_ISR = PROPERTIES["no-stale-epoch-in-isr"]
+HIGH_WATERMARK_STAYS = PROPERTIES["high-watermark-never-back"]
+EPOCHS_STAY = PROPERTIES["epochs-never-back"]
+LOGS_MATCH = PROPERTIES["logs-match"]
+CONSUMER_READS_STAY = PROPERTIES["consumer-reads-stay"]
+ACKNOWLEDGED_RECORDS_STAY = PROPERTIES["acknowledged-records-stay"]
+GIVEN_WHILE_RECOVERING_STAYS = PROPERTIES["given-while-recovering-stays"]
+RECOVERED_RECORDS_STAY = PROPERTIES["recovered-records-stay"]
+REPLICA_FETCHES = PROPERTIES["replica-fetches"]
+LEADER_SERVES = PROPERTIES["leader-serves"]
+BROKER_ELECTABLE = PROPERTIES["broker-electable"]
+CHECKPOINT_KEEPS_PARTITIONS = PROPERTIES["checkpoint-keeps-partitions"]
 
 
 def properties_of(features: Features) -> tuple[Property, ...]:

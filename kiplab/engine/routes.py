@@ -134,12 +134,6 @@ PERIOD_MS = {
 }
 
 
-def _no_heartbeats(node: Broker, _cluster: Cluster) -> str | None:
-    if process_of(node).session is None:
-        return None
-    return broker_with_heartbeats.why_no_heartbeat(node)
-
-
 def _unless(waits: Callable[[broker_state.Volatile], object], reason: str) -> route_kinds.IdleCheck:
     """Nothing comes of it where nothing waits for it in the broker's process."""
     return lambda node, _: None if waits(process_of(node)) else reason.format(node.id)
@@ -164,7 +158,9 @@ def _nothing_planned(due_ms: int, cluster: Cluster) -> str | None:
 
 
 IDLE: dict[tuple[NodeKind, moves.Timer], route_kinds.IdleCheck] = {
-    (Broker, moves.Timer.HEARTBEAT): _no_heartbeats,
+    (Broker, moves.Timer.HEARTBEAT): lambda b, _: (
+        None if process_of(b).session is None else broker_with_heartbeats.why_no_heartbeat(b)
+    ),
     (Broker, moves.Timer.FETCH): _unless(
         lambda process: any(r.leading is None for r in process.replicas),
         "broker {} follows nobody",
@@ -189,11 +185,6 @@ PLANS: dict[NodeKind, route_kinds.Plan] = {
 It is called whenever a control plane, the truth or the features have changed. That time
 has passed is no reason by itself.
 """
-
-
-def has_timer(kind: NodeKind, timer: moves.Timer) -> bool:
-    """Whether nodes of this kind have that timer."""
-    return (kind, timer) in TIMERS or (kind, timer) in zookeeper_routes.JOINT_TIMERS
 
 
 def node_kinds() -> frozenset[NodeKind]:

@@ -26,8 +26,9 @@ from ..protocol.replica.broker_state import Broker, Lifecycle
 from ..protocol.zookeeper import broker_in_zookeeper, controller_election, znodes
 from ..protocol.zookeeper.ensemble import Ensemble, kafka_ensemble
 from ..protocol.zookeeper.ensemble_sessions import open_session
-from . import channels, send_threads, settle
+from . import channels
 from .cluster import Cluster, Observed
+from .enabled import deliver_all
 from .nodes import ensemble_of, state_of, with_state
 from .truth import Truth, truth
 
@@ -174,8 +175,8 @@ def first_with_zookeeper(setup: Setup) -> Cluster:
     # Who tries to become the controller: the first of them with success.
     for id in sorted((b.id for b in setups if b.up), key=lambda id: id != setup.controller):
         cluster = _elected(cluster, id)
-    cluster, _ = send_threads.threads_go_on(cluster, [], lambda world, _: (world, []))
-    return _at_rest(settle.deliver_all(cluster), setup)
+    cluster, _ = channels.threads_go_on(cluster, [], lambda world, _: (world, []))
+    return _at_rest(deliver_all(cluster), setup)
 
 
 def _elected(cluster: Cluster, id: ids.BrokerId) -> Cluster:
@@ -252,14 +253,7 @@ def _topic(topic: str, partitions: list[PartitionSetup]) -> Iterator[znodes.Znod
 
 
 def _state(setup: PartitionSetup, controller_epoch: ids.ControllerEpoch) -> znodes.Znode:
-    data = znodes.PartitionStateZnode(
-        partition=setup.name,
-        leader=setup.leader,
-        leader_epoch=setup.leader_epoch,
-        controller_epoch=controller_epoch,
-        isr=setup.isr,
-        recovery=setup.recovery,
-    )
+    data = znodes.PartitionStateZnode.of(setup, controller_epoch)
     stat = znodes.Stat(ids.Zxid(1), ids.Zxid(1), setup.partition_epoch)
     return znodes.znode(znodes.partition_state_path(setup.name), data, stat)
 
@@ -318,7 +312,14 @@ def _first_disk(setup: Setup, broker: ids.BrokerId) -> broker_state.Durable:
 def _with_observer(cluster: Cluster, setup: Setup) -> Cluster:
     """With what is committed, and what consumers have read of it."""
     metadata = truth(cluster)
-    observed = tuple(_first_observed(p, metadata, cluster.brokers) for p in metadata.partitions)
+    epochs = {r.broker: r.epoch for r in metadata.registrations}
+    observed = tuple(
+        Observed(
+            *(p.name, _committed(p, cluster.brokers)),
+            tuple((member, epochs.get(member, ids.NO_BROKER_EPOCH)) for member in p.isr),
+        )
+        for p in metadata.partitions
+    )
     consumers = [_consumer(consumer, metadata, observed) for consumer in setup.consumers]
     consumers.sort(key=attrgetter("name", "partition"))
     return replace(cluster, observed=observed, consumers=tuple(consumers))
@@ -373,14 +374,6 @@ def _committed_end(setup: PartitionSetup) -> ids.Offset:
     logs = dict(setup.logs)
     ends = [_log(logs.get(m, setup.log)).end for m in (*setup.isr, *setup.elr)]
     return ids.Offset(min(ends, default=0))
-
-
-def _first_observed(
-    state: PartitionRegistration, metadata: Truth, nodes: tuple[Broker, ...]
-) -> Observed:
-    epochs = {r.broker: r.epoch for r in metadata.registrations}
-    members = tuple((member, epochs.get(member, ids.NO_BROKER_EPOCH)) for member in state.isr)
-    return Observed(state.name, _committed(state, nodes), members)
 
 
 def _committed(state: PartitionRegistration, nodes: tuple[Broker, ...]) -> Log:

@@ -21,7 +21,6 @@ from .events import Event, Happened, Moved
 from .impossible_moves import check_possible
 from .properties import NO_COMMITTED_RECORD_LOST, is_promised
 from .route_kinds import NodeEffect
-from .send_threads import threads_go_on
 from .truth import stale_sessions, truth
 from .world_moves import OF_THE_WORLD, delivered, reply_lost
 
@@ -67,7 +66,7 @@ def carried_out(
     rule = _OF_NODES.get(type(move))
     done = rule(cluster, move, decide) if rule else OF_THE_WORLD[type(move)](cluster, move)
     if nodes.has_zookeeper(cluster):
-        done = threads_go_on(*done, _arrive)
+        done = channels.threads_go_on(*done, _arrive)
     return producers.answers(*done) if done[0].producers else done
 
 

@@ -18,7 +18,7 @@ from ..protocol.releases import RELEASES
 from ..protocol.replica.broker_parts import process_of
 from ..protocol.replica.broker_state import Broker, Lifecycle
 from ..protocol.zookeeper import broker_in_zookeeper as life
-from ..protocol.zookeeper import control_channels, control_requests, isr_writes, operators
+from ..protocol.zookeeper import control_channels, control_requests, ensemble_sessions, isr_writes
 from ..protocol.zookeeper import zookeeper_elections as elections
 from ..protocol.zookeeper.alter_isr import alter_isr
 from ..protocol.zookeeper.ensemble import Ensemble
@@ -31,16 +31,8 @@ from .nodes import Clients, ensemble_of, has_zookeeper, is_cut, state_of
 from .route_kinds import JointRule, NodeEffect, NodeKind, Rule, apart, at, by_name, never, unmoved
 from .truth import controller_of
 
-_CONTROL = (
-    messages.LeaderAndIsrRequest,
-    messages.UpdateMetadataRequest,
-    messages.StopReplicaRequest,
-)
-_OWN_ANSWERS = (
-    messages.LeaderAndIsrResponse,
-    messages.UpdateMetadataResponse,
-    messages.StopReplicaResponse,
-)
+_CONTROL = tuple(r for r in messages.REQUESTS if issubclass(r, messages.ControlRequest))
+_OWN_ANSWERS = tuple(a for a in messages.RESPONSES if a.api in [asked.api for asked in _CONTROL])
 
 
 def _answered(node: Any, message: Any, _cluster: Cluster) -> NodeEffect:
@@ -174,7 +166,7 @@ def _shut_down(cluster: Cluster, move: moves.ShutDown) -> route_kinds.NodeEffect
 def _expire(cluster: Cluster, move: moves.ExpireSession) -> route_kinds.NodeEffects:
     host = broker(cluster, move.broker)
     running = host.process.session if host is not None and host.process is not None else None
-    return ((ZOOKEEPER, operators.expire(ensemble_of(cluster), move.broker, running)),)
+    return ((ZOOKEEPER, ensemble_sessions.expire(ensemble_of(cluster), move.broker, running)),)
 
 
 def heartbeat_timeout(cluster: Cluster, move: moves.HeartbeatTimeout) -> route_kinds.NodeEffects:
@@ -187,26 +179,23 @@ def heartbeat_timeout(cluster: Cluster, move: moves.HeartbeatTimeout) -> route_k
     return apart(address, done)
 
 
+_OF_KRAFT_ALONE = (moves.ConfigureBrokers, moves.DeleteTopic, moves.FinishRecovery)
+_NOT_OF_ZOOKEEPER = (*_OF_KRAFT_ALONE, moves.Upgrade, moves.UpgradeMetadata, moves.UpgradeElr)
+"""Impossible, or a setting of the brokers: ZooKeeper has no part in it."""
 ZOOKEEPER_MOVES: dict[tuple[NodeKind, type], route_kinds.ModeRule] = {
     (Ensemble, moves.Start): _start,
     (Ensemble, moves.ShutDown): _shut_down,
     (Ensemble, moves.ExpireSession): _expire,
     (Ensemble, moves.HeartbeatTimeout): heartbeat_timeout,
-    (Ensemble, moves.FailOver): at(ZOOKEEPER, by_name(operators.delete_controller)),
+    (Ensemble, moves.FailOver): at(ZOOKEEPER, by_name(ensemble_sessions.delete_controller)),
     (Ensemble, moves.Elect): route_kinds.ask_for_election,
     (Ensemble, moves.Configure): at(
         ZOOKEEPER,
-        lambda e, m, _: operators.allow_unclean_elections(
+        lambda e, m, _: ensemble_sessions.allow_unclean_elections(
             e, m.topic, allowed=m.unclean_leader_election
         ),
     ),
-    # Impossible, or a setting of the brokers: ZooKeeper has no part in it.
-    (Ensemble, moves.ConfigureBrokers): at(ZOOKEEPER, unmoved),
-    (Ensemble, moves.FinishRecovery): at(ZOOKEEPER, unmoved),
-    (Ensemble, moves.Upgrade): at(ZOOKEEPER, unmoved),
-    (Ensemble, moves.UpgradeMetadata): at(ZOOKEEPER, unmoved),
-    (Ensemble, moves.DeleteTopic): at(ZOOKEEPER, unmoved),
-    (Ensemble, moves.UpgradeElr): at(ZOOKEEPER, unmoved),
+    **{(Ensemble, move): at(ZOOKEEPER, unmoved) for move in _NOT_OF_ZOOKEEPER},
 }
 
 

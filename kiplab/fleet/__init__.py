@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .parameters.fleet_study import FleetStudy as FleetStudy
     from .parameters.fleet_study import presets as presets
     from .parameters.fleet_study import read_study as read_study
-    from .parameters.parameter_errors import ParameterError as ParameterError
+    from .parameters.parameter_checks import ParameterError as ParameterError
     from .parameters.parameter_table import PARAMETERS as PARAMETERS
     from .parameters.parameter_table import Parameters as Parameters
     from .race_schedules.random_schedule import Window as Window

@@ -2,9 +2,11 @@
 
 import os
 import tempfile
+from collections.abc import Iterator
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 
@@ -15,15 +17,24 @@ def cache_folder() -> Path:
 
 
 @cache
-def sources_digest(package: str) -> int:
-    """A number for the sources of a package: another one for any change.
+def sources_digest(*packages: str) -> int:
+    """A number for the sources of packages, and of all that is in them: another one for any change.
 
     Read through the import system: executors are given kiplab as a zip.
     """
-    sources = {entry.name: entry for entry in files(package).iterdir()}
-    names = sorted(name for name in sources if name.endswith(".py"))
-    text = b"".join(sources[name].read_bytes() for name in names)
-    return int.from_bytes(sha256(text).digest()[:7], "big")
+    digest = sha256()
+    for package in packages:
+        for name, source in _sources(files(package), package):
+            digest.update(f"{name} {len(source)}\n".encode() + source)
+    return int.from_bytes(digest.digest()[:7], "big")
+
+
+def _sources(place: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
+    for entry in sorted(place.iterdir(), key=lambda entry: entry.name):
+        if entry.is_dir():
+            yield from _sources(entry, f"{name}/{entry.name}")
+        elif entry.name.endswith((".py", ".txt", ".toml")):
+            yield f"{name}/{entry.name}", entry.read_bytes()
 
 
 def keep(path: Path, content: bytes, *, mode: int = 0o644) -> Path:

@@ -20,10 +20,11 @@ from ..protocol.messages import AlterPartitionResponse, AlterPartitionResult
 from ..protocol.registrations import LeaderRecoveryState
 from ..protocol.replica.broker_state import log_of, replica_of
 from . import values
+from .header import LINES
 from .play import Statement
 from .play_errors import Part, PlayError, in_part, nearest, no_key
 from .stage import Expectation, Stage
-from .values import Keys, Names, WordCheck, check_part
+from .values import Names, WordCheck, check_part
 from .verdict import verdict
 
 KeyStates = dict[str, Any]
@@ -90,7 +91,7 @@ def _state(stage: Stage, words: tuple[str, ...]) -> dict[str, str]:
 
 def _word(key: str, value: Any) -> str:
     """How a line says what a key is now."""
-    if value is None or (KEYS.get(key) is values.leader and value == NO_LEADER):
+    if value is None or (LINES["expect"]["keys"].get(key) == "leader" and value == NO_LEADER):
         return "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -214,21 +215,6 @@ def _property(stage: Stage, words: tuple[str, ...]) -> KeyStates:
 
 # --- what a line may speak of ---------------------------------------------------------------------
 
-KEYS: Keys = {
-    "error": values.error,
-    "guard": values.guard,
-    "verdict": values.one_of("safe", "loss", "harm"),
-    **dict.fromkeys(("leader", "reads-from"), values.leader),
-    **dict.fromkeys(("isr", "replicas", "elr", "last-known"), values.brokers),
-    **dict.fromkeys(("leader-epoch", "partition-epoch", "last-epoch", "epoch"), values.number),
-    **dict.fromkeys(("start", "end", "high-watermark", "position", "queued"), values.number),
-    **dict.fromkeys(("fenced", "shutting-down"), values.yes_no),
-    **dict.fromkeys(("records", "read", "acknowledged", "state"), values.text),
-    "recovery": values.one_of("recovered", "recovering"),
-    "declared": values.one_of("inactive", "active", "stopping", "none"),
-    "own-state": values.one_of("initial", "inactive", "active", "stopping", "none"),
-}
-"""The type of each key's values, for all subjects."""
 _LINE = ("error", "guard", "records", "read", "acknowledged", "verdict")
 _BROKER = ("epoch", "fenced", "shutting-down", "state", "declared", "own-state")
 _REPLICA = ("start", "end", "high-watermark", "leader-epoch", "isr")

@@ -1,29 +1,19 @@
 """Every verb of a play: its arguments, and the refusal of a wrong line."""
 
+from typing import Any
+
 import msgspec
 from msgspec.structs import replace
 
 from . import values
-from .expect import KEYS as EXPECTED
 from .expect import check_form
-from .header import KEYS, names_of
+from .header import LINES, names_of, value_kind
 from .move_lines import MOVE_VERBS, MoveForm
 from .play import FREE_TEXT, Play, Statement, lines_of, split
 from .play_errors import Part, PlayError, in_part, nearest, no_key
 from .request_words import ITEMS_MAX, WORDS, repeatable_words, words_of
 from .situation import judge
 from .values import Keys, Names, WordCheck, check_part
-
-_PATTERN: Keys = {
-    **dict.fromkeys(("from", "to"), values.party),
-    **dict.fromkeys(("n", "life"), values.count),
-}
-_RACE: Keys = {
-    **_PATTERN,
-    "with": values.party,
-    **dict.fromkeys(("with-n", "with-life"), values.count),
-}
-_SEND: Keys = {key: check for words in WORDS.values() for key, check in words.items()}
 
 
 class Verb(msgspec.Struct, frozen=True):
@@ -38,14 +28,6 @@ class Verb(msgspec.Struct, frozen=True):
     repeat: WordCheck | None = None
 
 
-def _of_brokers(*verbs: str) -> dict[str, Verb]:
-    return {verb: Verb(f"{verb} BROKER", (values.broker,)) for verb in verbs}
-
-
-def _of_moves(*verbs: str) -> dict[str, Verb]:
-    return {verb: _of_move(MOVE_VERBS[verb]) for verb in verbs}
-
-
 def _of_move(form: MoveForm) -> Verb:
     keys = {word.key.word: word.form.read for word in form.keys if word.key}
     return Verb(
@@ -56,108 +38,18 @@ def _of_move(form: MoveForm) -> Verb:
     )
 
 
-_OF_HEADER: dict[str, Verb] = {
-    "title": Verb("title WORDS"),
-    "question": Verb("question WORDS"),
-    # elr=1: the cluster has eligible leader replicas (KIP-966), from 4.0 on.
-    "kafka": Verb("kafka RELEASE[/METADATA-VERSION] [elr=0|1]", (values.release,)),
-    "metadata": Verb("metadata METADATA-VERSION", (values.metadata_version,)),
-    "off": Verb("off GUARD...", (values.guard,), repeat=values.guard),
-    "on": Verb("on GUARD...", (values.guard,), repeat=values.guard),
-    "controller": Verb(
-        "controller [kafka=RELEASE] [auto-leader-rebalance=yes] [min-insync-replicas=N], or with"
-        " ZooKeeper"
-        " controller [broker=ID] [epoch=N]",
-    ),
-    "broker": Verb("broker ID epoch=N [directories=N]", (values.any_broker,)),
-    "topic": Verb("topic NAME replicas=1,2 isr=1 leader=1 log=100@5", (values.topic,)),
-    "replica": Verb(
-        "replica PARTITION broker=ID log=80@4 [directory=N]",
-        (values.partition,),
-        needs=("broker", "log"),
-    ),
-    # It has read what is committed below its position. Without a name it is called "consumer",
-    # which needs no line here unless its position or its auto.offset.reset (latest) is another, or
-    # its leader sends it to the replica that is nearest to it.
-    "consumer": Verb(
-        "consumer PARTITION [name=NAME] [position=N] [reset=none|earliest|latest]"
-        " [reads-from=BROKER] [isolation=read_committed]",
-        (values.partition,),
-    ),
-    "given": Verb("given [next-metadata-offset=N] [zookeeper-servers=N] [min-insync-replicas=N]"),
-    "timed": Verb("timed"),
-    "manual": Verb("manual"),
-}
+def _of_line(said: dict[str, Any]) -> Verb:
+    words, needs = tuple(map(value_kind, said.get("words", ()))), tuple(said.get("needs", ()))
+    keys = {key: value_kind(kind) for key, kind in said.get("keys", {}).items()}
+    repeat = value_kind(said["repeat"]) if "repeat" in said else None
+    return Verb(**{**said, "words": words, "keys": keys, "needs": needs, "repeat": repeat})
+
+
 VERBS: dict[str, Verb] = {
-    **{
-        name: replace(verb, header=True, keys=KEYS.get(name, {}))
-        for name, verb in _OF_HEADER.items()
-    },
-    "hold": Verb("hold KIND [from=NODE] [to=NODE]", (values.kind,), _PATTERN),
-    "release": Verb("release KIND [from=NODE] [to=NODE]", (values.kind,), _PATTERN),
-    "deliver": Verb("deliver KIND [from=NODE] [to=NODE] [n=N]", (values.kind,), _PATTERN),
-    "drop": Verb("drop KIND [from=NODE] [to=NODE] [n=N]", (values.kind,), _PATTERN),
-    "time-out": Verb("time-out KIND [from=NODE] [n=N]", (values.kind,), _PATTERN),
-    "duplicate": Verb("duplicate KIND [from=NODE] [n=N]", (values.kind,), _PATTERN),
-    "lose-reply": Verb("lose-reply KIND [from=NODE] [n=N]", (values.kind,), _PATTERN),
-    # Two of a kind, to one broker, which has a thread for each. The second is the next one that
-    # the line fits, whoever sent it, if `with` and its kind do not say which.
-    "race": Verb("race KIND [from=NODE] [life=N] [with=NODE] [with-life=N]", (values.kind,), _RACE),
-    **_of_brokers("fetch", "catch-up", "heartbeat", "check-lag", "retry"),
-    **_of_brokers("checkpoint", "flush", "announce-isr"),
-    **_of_moves("crash", "remove-directory", "start", "recover"),
-    **_of_brokers("unfence"),
-    # Not the end of a broker's recovery of its logs (`recover`), but of a leader's from an unclean
-    # election, which only KIP-704 as specified has. With `where=704.specified` a play of a release,
-    # which has nothing of it, may have the line too: there it is not applicable.
-    **_of_moves("finish-recovery", "shut-down", "expire"),
-    # KIP-343 has two timeouts of a broker's heartbeats, the controller's and the broker's own.
-    # There is no clock: these lines say that one of them is over.
-    **_of_brokers("declare-inactive", "fence-itself"),
-    # With a producer's name the records are a batch that it keeps until they are acknowledged, and
-    # that goes to the leader in its metadata; without, they are appended to a leader's log.
-    "produce": Verb(
-        "produce PARTITION count=N [to=BROKER] [acks=all|1] [transaction=open], or with"
-        " producer=NAME and neither to= nor transaction=",
-        (values.partition,),
-        {
-            "count": values.count,
-            "to": values.broker,
-            "acks": values.one_of("all", "1"),
-            "producer": values.producer,
-            "transaction": values.one_of("open"),
-        },
-    ),
-    # One is open in a log at a time: the first `produce` with transaction=open begins it.
-    **_of_moves("end-transaction", "resend"),
-    # To the leader, unless `to` says to whom; without `before`, everything that is committed.
-    **_of_moves("delete-records", "poll", "refresh", "reset"),
-    **_of_moves("cut", "heal", "fail-over", "elect"),
-    # A topic's setting, while the controller runs; or that of topics without their own. Of
-    # unclean-leader-election no controller up to 3.8 reads it; from 3.9 on it does when it elects.
-    **_of_moves("configure", "configure-brokers", "delete-topic"),
-    # What the controller does unasked every 300 s of a timed run: `balance-leaders` only if the
-    # header says `controller auto-leader-rebalance=yes` (Kafka's default, but not a play's).
-    "elect-unclean": Verb("elect-unclean"),
-    "balance-leaders": Verb("balance-leaders"),
-    "upgrade": Verb(
-        "upgrade NODE|all kafka=RELEASE, or upgrade metadata=METADATA-VERSION, or upgrade elr=0|1",
-        (values.upgradable,),
-        {
-            "kafka": values.code_release,
-            "metadata": values.metadata_version,
-            "elr": values.feature_level,
-        },
-        optional_words=1,
-    ),
-    # Sessions may end at the same moment, after a fail-over for one: `first` says whose does first.
-    "advance": Verb("advance 9s|250ms [first=2,1]", (values.duration,), {"first": values.brokers}),
-    # An alter-partition may name several partitions: each ``partition=`` begins what is said of
-    # the next one. elect-leaders takes partitions=orders-0,clicks-0, partitions=null for all of
-    # them (Kafka's null), and without the key an empty list, which elects nobody.
-    "send": Verb("send KIND from=ID field=value...", (values.one_of(*WORDS),), _SEND),
-    "expect": Verb("expect [@RELEASE] WHAT key=value...", (), EXPECTED, repeat=values.text),
+    name: _of_line(said) if said else _of_move(MOVE_VERBS[name]) for name, said in LINES.items()
 }
+_SEND: Keys = {key: check for words in WORDS.values() for key, check in words.items()}
+VERBS["send"] = replace(VERBS["send"], words=(values.one_of(*WORDS),), keys=_SEND)
 
 
 def parse(text: str, name: str = "") -> Play:

@@ -1,6 +1,8 @@
 """A play's header: the situation before the first line, and its rules."""
 
+import tomllib
 from collections.abc import Iterable
+from importlib.resources import files
 from typing import Any
 
 from msgspec.structs import replace
@@ -14,48 +16,25 @@ from . import values
 from .play import Play, Statement
 from .play_errors import PlayError
 from .rule_lines import heeded
-from .values import Keys, Names
+from .values import Keys, Names, WordCheck
 
 DEFAULT_RELEASE = "3.5"
+LINES: dict[str, dict[str, Any]] = tomllib.loads(
+    (files(__package__) / "verbs.toml").read_text("utf-8")
+)
+"""What verbs.toml says of each verb."""
+
+
+def value_kind(named: str | list[str]) -> WordCheck:
+    """The check of a kind of value, as verbs.toml names it."""
+    check: WordCheck = values.one_of(*named) if isinstance(named, list) else getattr(values, named)
+    return check
+
+
 KEYS: dict[str, Keys] = {
-    "kafka": {"elr": values.feature_level},
-    "controller": {
-        "kafka": values.code_release,
-        "auto-leader-rebalance": values.yes_no,
-        "min-insync-replicas": values.count,
-        "broker": values.any_broker,
-        "epoch": values.count,
-    },
-    "broker": {
-        "epoch": values.natural,
-        "kafka": values.code_release,
-        **dict.fromkeys(("fenced", "shutting-down", "down"), values.yes_no),
-        "directories": values.directory,
-    },
-    "topic": {
-        "partition": values.partition_index,
-        **dict.fromkeys(("replicas", "isr"), values.brokers),
-        "leader": values.leader,
-        **dict.fromkeys(("leader-epoch", "partition-epoch"), values.natural),
-        "recovery": values.RECOVERY.read,
-        **dict.fromkeys(("adding", "removing", "elr", "last-known"), values.brokers),
-        "min-insync-replicas": values.count,
-        "unclean-leader-election": values.yes_no,
-        "log": values.log,
-        "flushed": values.natural,
-    },
-    "replica": {"broker": values.broker, "log": values.log, "directory": values.directory},
-    "consumer": {
-        "name": values.new_consumer,
-        "position": values.natural,
-        "reset": values.choice({to.value: to for to in Reset}),
-        "reads-from": values.broker,
-        "isolation": values.choice({"read_uncommitted": False, "read_committed": True}),
-    },
-    "given": {
-        "next-metadata-offset": values.natural,
-        **dict.fromkeys(("zookeeper-servers", "min-insync-replicas"), values.count),
-    },
+    verb: {key: value_kind(kind) for key, kind in said["keys"].items()}
+    for verb, said in LINES.items()
+    if said.get("header") and "keys" in said
 }
 """What lines of the header say of a situation, and how it is read."""
 
@@ -121,7 +100,9 @@ def setup_of(play: Play, features: Features) -> Setup:
         timed=play.first("timed") is not None,
         auto_leader_rebalance=controller.get("auto_leader_rebalance", False),
         static_min_insync_replicas=_static_min_insync(play, of_controller=True),
-        topics_with_min_insync=tuple(sorted(_topics_with_min_insync(play))),
+        topics_with_min_insync=tuple(
+            sorted({s.words[0] for s in _all(play, "topic") if s.arg("min-insync-replicas")})
+        ),
         consumers=tuple(_consumer(s) for s in _all(play, "consumer")),
         controller=controller.get("broker"),
         controller_epoch=controller.get("epoch", ids.ControllerEpoch(1)),
@@ -136,10 +117,6 @@ def _static_min_insync(play: Play, *, of_controller: bool) -> ids.Count:
     if of_controller:
         count = controller.get("min_insync_replicas", count)
     return count
-
-
-def _topics_with_min_insync(play: Play) -> set[str]:
-    return {s.words[0] for s in _all(play, "topic") if s.arg("min-insync-replicas") is not None}
 
 
 def _read(statement: Statement | None) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from functools import cache
 from importlib.resources import files
 from itertools import chain
+from os.path import exists
 from pathlib import Path
 
 from ..protocol.features import Features
@@ -38,7 +39,8 @@ def find(source: str | Path) -> tuple[Play, Features | None]:
     if "\n" in text or ";" in text:
         return parse("\n".join(chain.from_iterable(map(_lines, text.splitlines()))), "play"), None
     path = Path(text)
-    if text in names() or not (path.suffix or _exists(path)):
+    # Path.exists raises an error for a name that is too long for a file.
+    if text in names() or not (path.suffix or exists(path)):
         return load(text), None
     return read(path), None
 
@@ -50,14 +52,6 @@ def _lines(part: str) -> list[str]:
     code, *comment = part.partition("#")
     *lines, last = code.split(";")
     return [*lines, "".join([last, *comment])]
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except OSError:
-        # A name that is too long for a file, for one.
-        return False
 
 
 def read(path: Path) -> Play:

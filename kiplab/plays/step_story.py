@@ -161,16 +161,7 @@ def _of_elr(event: facts.ElrChanged, stage: Stage) -> str:
 def _of_broker(event: facts.BrokerChanged, stage: Stage) -> str:
     if event.change is facts.BrokerChange.FENCED:
         return _of_fencing(event.broker, stage)
-    if event.change is facts.BrokerChange.REGISTERED:
-        return (
-            f"A new incarnation has broker epoch {event.epoch}. It stays fenced until it has caught"
-            " up with the metadata."
-        )
-    return {
-        facts.BrokerChange.UNFENCED: "The controller may add it to an ISR and elect it again.",
-        facts.BrokerChange.SHUTTING_DOWN: "It still runs. The controller no longer elects it.",
-        facts.BrokerChange.UNREGISTERED: "Its partitions still list it as a replica.",
-    }[event.change]
+    return _CHANGES[event.change].format(event)
 
 
 def _of_fencing(broker: BrokerId, stage: Stage) -> str:
@@ -215,6 +206,8 @@ def _of_produce(event: facts.Appended, stage: Stage) -> str:
 
 _TEXTS = tomllib.loads((files(__package__) / "matters.toml").read_text("utf-8"))
 _LIFECYCLE: dict[str, str] = _TEXTS.pop("states")
+_CHANGES: dict[str, str] = _TEXTS.pop("changes")
+_ACKS: dict[str, str] = _TEXTS.pop("acks")
 _ALONE = (
     *(events.PropertyBroken, events.Delivered, events.Happened),
     *(facts.BecameLeader, facts.BecameFollower),
@@ -230,11 +223,7 @@ _TOLD: dict[type, Callable[[Any, Stage], str]] = {
     zookeeper_facts.BrokersCompared: _of_comparison,
     facts.BrokerChanged: _of_broker,
     facts.IsrProposed: _of_proposal,
-    facts.BatchAcknowledged: lambda e, _: (
-        "The producer relies on them: they must never be lost."
-        if e.acks_all
-        else "Only the leader has them for certain: acks=1 waits for no follower."
-    ),
+    facts.BatchAcknowledged: lambda e, _: _ACKS["all" if e.acks_all else "1"],
     facts.Appended: _of_produce,
     facts.LifecycleChanged: lambda e, _: _LIFECYCLE[str(e.state)],
 }

@@ -1,6 +1,8 @@
 """A run as text: one line per event, grouped under the line of the play that caused it."""
 
+import tomllib
 from collections.abc import Iterator
+from importlib.resources import files
 
 from ..engine import events
 from ..engine.explain import sentence
@@ -14,26 +16,11 @@ _QUIET = (events.Sent, facts.RecordWritten, facts.Registered)
 """Said already by another event of the same move."""
 _STATE = "/state"
 """Of a partition: what changed in it has events of its own."""
+_SIGNS = tomllib.loads((files(__package__) / "signs.toml").read_text("utf-8"))
 _MARKS: dict[type, str] = {
-    facts.Refused: "⊘",
-    facts.NotProposed: "⊘",
-    facts.LeaderElected: "★",
-    facts.IsrChanged: "±",
-    facts.ElrChanged: "±",
-    facts.LastKnownLeaderChanged: "±",
-    facts.RecoveryStateChanged: "±",
-    facts.Destroyed: "✕",
-    facts.Truncated: "✂",
-    facts.RecordsDeleted: "✂",
-    facts.ControllerResigned: "✕",
-    facts.BatchFailed: "✕",
-    zookeeper_facts.ControllerElected: "★",
-    zookeeper_facts.QueueDropped: "✕",
-    zookeeper_facts.CheckpointLost: "✕",
-    events.Dropped: "✕",
+    **{events.EVENT_KINDS[name]: sign for sign, names in _SIGNS.items() for name in names},
     events.CommittedLost: VERDICT_SIGNS[LOSS],
     events.PropertyBroken: VERDICT_SIGNS[HARM],
-    events.NotApplicable: "-",
 }
 
 

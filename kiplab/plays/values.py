@@ -8,6 +8,7 @@ import msgspec
 
 from ..engine.properties import PROPERTIES
 from ..protocol import features, ids
+from ..protocol.clients.consumer import Reset
 from ..protocol.errors import KafkaError
 from ..protocol.guards import SPECIFIED, named
 from ..protocol.messages import BODIES, MembershipState
@@ -380,3 +381,6 @@ def of_words(words: Mapping[str, Any]) -> ValueForm:
 BOOLEAN = of_words({"yes": True, "no": False})._replace(fitting=lambda _: False)
 yes_no = BOOLEAN.read
 RECOVERY = of_words({state.name.lower(): state for state in LeaderRecoveryState})
+recovery = RECOVERY.read
+reset = choice({to.value: to for to in Reset})
+isolation = choice({"read_uncommitted": False, "read_committed": True})

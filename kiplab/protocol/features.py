@@ -137,7 +137,8 @@ def with_elr(features: Features, level: int) -> Features:
         raise UnknownFeatureError(f"eligible.leader.replicas.version is 0 or 1, not {level}")
     if level == 0:
         return msgspec.structs.replace(features, elr=UNSET)
-    old = [r for r in (features.release, *(r for _, r in features.nodes)) if _is_before_elr(r)]
+    releases = [RELEASES[r] for r in (features.release, *(r for _, r in features.nodes))]
+    old = [r.name for r in releases if r.mode is Mode.ZOOKEEPER or r.code < (4, 0)]
     needs = "eligible leader replicas (KIP-966) need Kafka 4.0 or later"
     if old:
         raise UnknownFeatureError(f"{needs}, not {old[0]}")
@@ -145,10 +146,6 @@ def with_elr(features: Features, level: int) -> Features:
         version = f"metadata version {_FIRST_ELR} or later, not {features.metadata_version}"
         raise UnknownFeatureError(f"{needs} and {version}")
     return msgspec.structs.replace(features, elr=True)
-
-
-def _is_before_elr(release: str) -> bool:
-    return RELEASES[release].mode is Mode.ZOOKEEPER or RELEASES[release].code < (4, 0)
 
 
 def default_elr(features: Features) -> int:

@@ -12,7 +12,7 @@ from .columns import MomentRow, plural
 from .snapshots import Snapshot
 
 _ENDS = {
-    **{verb_of(move): move.ends for move in get_args(moves.AboutMessage)},
+    **{verb_of(move): moves.ENDS[move] for move in get_args(moves.AboutMessage)},
     "release": "is released",
 }
 _CRASHES = {"replaced": "dies, disk replaced", "tail-lost": "dies, tail lost", "kept": "crashes"}
@@ -103,7 +103,7 @@ def _upgrade(statement: Statement, _events: Sequence[Event]) -> str:
 def _request(_statement: Statement, events: Sequence[Event]) -> str:
     """The answer to a raw request, in one word: the box at its arrow says the rest."""
     if not events:
-        return moves.RawRequest.label
+        return moves.LABELS[moves.RawRequest]
     return "refused" if _has(events, facts.Refused) else "accepted"
 
 
@@ -122,7 +122,7 @@ def _called(move: type[Any]) -> Callable[[Statement, Sequence[Event]], str]:
     """A move's own label, with the fields of which the line says them as words."""
     form = MOVE_FORMS.get(move)
     fields = [word.field for word in form.words] if form else []
-    return lambda statement, _: move.label.format(
+    return lambda statement, _: moves.LABELS[move].format(
         *statement.words, **dict(zip(fields, statement.words, strict=False))
     )
 
@@ -142,7 +142,7 @@ def _setting(statement: Statement) -> str:
 _SETTINGS = ("min-insync-replicas", "unclean-leader-election")
 _LABELS: dict[str, Callable[[Statement, Sequence[Event]], str]] = {
     **dict.fromkeys(_ENDS, _message),
-    **{verb_of(move): _called(move) for move in get_args(moves.Move) if hasattr(move, "label")},
+    **{verb_of(move): _called(move) for move in moves.LABELS},
     **{timer.verb: _saying(timer.label) for timer in moves.Timer},
     "fetch": _fetch,
     "catch-up": _fetch,

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from ..extras import needed_by
+from ..extras import Deferred
 
 if TYPE_CHECKING:
     import pyarrow as pa
+else:
+    pa = Deferred("pyarrow", "a table of many runs")
 
 Function = Callable[[bytes], Sequence[Mapping[str, Any]]]
 
@@ -89,8 +91,6 @@ def assembled(
     answers: Iterator[BlockAnswer], columns: "pa.Schema", blocks: Sequence[Any]
 ) -> "pa.Table":
     """All rows, in the order of the answers. Raises BlockFailed at the first without rows."""
-    import pyarrow as pa
-
     tables = [columns.empty_table()]
     for answer in answers:
         if answer.rows is None:
@@ -110,9 +110,6 @@ def arrow_schema(schema: "pa.Schema | str") -> "pa.Schema":
     Raises ValueError naming the column it does not understand; columns of lists or structs
     need an Arrow schema. MissingExtraError without pyarrow.
     """
-    with needed_by("a table of many runs"):
-        import pyarrow as pa
-
     if isinstance(schema, pa.Schema):
         return schema
     columns = [column.split() for column in schema.split(",")]
@@ -125,8 +122,6 @@ def arrow_schema(schema: "pa.Schema | str") -> "pa.Schema":
 
 def pack(rows: Sequence[Mapping[str, Any]], columns: "pa.Schema") -> bytes:
     """The rows as an Arrow stream. Raises ValueError or an Arrow error if one does not fit."""
-    import pyarrow as pa
-
     expected = set(columns.names)
     for number, row in enumerate(rows):
         if set(row) != expected:
@@ -141,6 +136,4 @@ def pack(rows: Sequence[Mapping[str, Any]], columns: "pa.Schema") -> bytes:
 
 def unpack(stream: bytes) -> "pa.Table":
     """The table that ``pack`` wrote."""
-    import pyarrow as pa
-
     return pa.ipc.open_stream(stream).read_all()

@@ -21,15 +21,8 @@ from urllib.parse import urlsplit
 from ..extras import in_a_page
 from ..machine.cache import cache_folder, keep
 from ..machine.java import find_java
-from .running_session import (
-    NoSuchMasterError,
-    SparkUnavailable,
-    complaint,
-    complaint_in_log,
-    is_connect,
-    live_session,
-    without_spark_remote,
-)
+from . import running_session
+from .running_session import NoSuchMasterError, SparkUnavailable, complaint, is_connect
 
 if TYPE_CHECKING:
     from pyspark import SparkConf, SparkContext
@@ -64,7 +57,7 @@ def session(master: str | None = None, *, app: str, cores: int = 2) -> "SparkSes
     require_master(master)
     remote = os.environ.get("SPARK_REMOTE") if master is None else None
     wanted = master or remote or f"local[{cores}]"
-    spark = live_session(master)
+    spark = running_session.live_session(master)
     if spark is None:
         connect = wanted == remote or wanted.startswith("sc://")
         spark = _connected(wanted, app) if connect else _classic(wanted, app)
@@ -187,13 +180,15 @@ def _classic(master: str, app: str) -> "SparkSession":
     conf = pyspark.SparkConf(loadDefaults=False).setMaster(master).setAppName(app)
     conf.setAll(list(_settings(master).items()))
     _set_environment(master)
-    with tempfile.TemporaryFile() as log, without_spark_remote():
+    with tempfile.TemporaryFile() as log, running_session.without_spark_remote():
         try:
             context = _context(conf, log)
             spark = SparkSession.builder.getOrCreate()
         except Exception as error:
             log.seek(0)
-            reason = complaint_in_log(log.read().decode(errors="replace")) or complaint(error)
+            reason = running_session.complaint_in_log(
+                log.read().decode(errors="replace")
+            ) or complaint(error)
             raise SparkUnavailable(
                 f"Spark {pyspark.__version__} did not start on {master}: {reason}.",
                 "Check that Java has memory left."

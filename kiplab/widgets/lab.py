@@ -19,7 +19,6 @@ from .controls import actions, branches, inspector, offering, rulebook, view_opt
 from .controls.broker_offers import GoTo
 from .controls.inflight import InFlight
 from .controls.inject import Inject
-from .controls.invariants import InvariantStrip
 from .controls.picture_menu import PictureMenu
 from .controls.transport import JumpButtons, StepGuide, Transport
 from .elements.kinds import StepSheet, ToggleButton
@@ -37,7 +36,6 @@ WIDTH, TRANSCRIPT_HEIGHT = 840, 300
 WIDTHS = (440, 1500)
 RULES_HIGH = 34
 """Pixels of the row of rules above the picture."""
-_SIGNS = "What the signs in the picture mean"
 _LOGS = "The log of every broker beside its lane, as it is at this step"
 _LOG = getLogger(__name__)
 
@@ -244,11 +242,12 @@ class Lab:
         self.jumps = JumpButtons(self)
         self.guide = StepGuide(self, self._say)
         view = self._view
-        self.signs = actions.PictureDrawer("Signs", _SIGNS, view.legend)
+        mean = "What the signs in the picture mean"
+        self.signs = actions.PictureDrawer("Signs", mean, view.legend)
         self.logs = ToggleButton(description="Logs", tooltip=_LOGS, value=view.options["logs"])
         watch(self.logs, "value", lambda shown: self._set_options({"logs": shown}))
         self.messages = view_options.MessageSwitch(view, self._set_options)
-        self.invariants = InvariantStrip(self)
+        self.invariants = inspector.InvariantStrip(self)
         self.rulebook = rulebook.Rulebook(self.tree.rules, self.change_rules)
         self.ghost = view_options.Ghost(self, view, self.picture)
         self.touching.box.children = (*self.touching.box.children, self.ghost.box)

@@ -22,7 +22,13 @@ class Folds:
     """Headings that unfold. Each has what is in it, and what brings that up to date."""
 
     def __init__(self, folds: dict[str, tuple[Element, Callable[[], None]]]) -> None:
-        self._drawers = [_fold(title, *contents) for title, contents in folds.items()]
+        self._drawers: list[Drawer] = []
+        for title, (box, fill) in folds.items():
+            drawer = Drawer(title, fill, box, tooltip=f"{title}: open or close")
+            drawer.toggle.add_class("kiplab-fold")
+            drawer.toggle.layout.margin = "2px 0"
+            drawer.box.layout.padding = "6px 14px 12px"
+            self._drawers.append(drawer)
         self.headings = {drawer.toggle.description: drawer.toggle for drawer in self._drawers}
         parts = ((drawer.toggle, drawer.box) for drawer in self._drawers)
         self.box = column(chain.from_iterable(parts))
@@ -36,27 +42,17 @@ class Folds:
         self.headings[title].value = True
 
 
-def _fold(title: str, box: Element, fill: Callable[[], None]) -> Drawer:
-    drawer = Drawer(title, fill, box, tooltip=f"{title}: open or close")
-    drawer.toggle.add_class("kiplab-fold")
-    drawer.toggle.layout.margin = "2px 0"
-    drawer.box.layout.padding = "6px 14px 12px"
-    return drawer
-
-
 def folds_of(lab: Lab) -> Folds:
     """What is not needed all the time, under everything else."""
-    heading = "This run so far, in sentences and as a table"
-    return Folds(
-        {
-            "Single rules": (lab.rulebook.list, lambda: None),
-            "Branches": (lab.branching.box, lab.branching.show),
-            "What every node holds": (lab.inspector.box, lab.inspector.show),
-            "What the picture shows": (lab.view_box, lambda: lab.view_controls.show()),
-            heading: (lab.telling.box, lab.telling.show),
-            "Share, save, load": (lab.sharing.box, lab.sharing.show),
-        }
-    )
+    folds: dict[str, tuple[Element, Callable[[], None]]] = {
+        "Single rules": (lab.rulebook.list, lambda: None),
+        "Branches": (lab.branching.box, lab.branching.show),
+        "What every node holds": (lab.inspector.box, lab.inspector.show),
+        "What the picture shows": (lab.view_box, lambda: lab.view_controls.show()),
+        "This run so far, in sentences and as a table": (lab.telling.box, lab.telling.show),
+        "Share, save, load": (lab.sharing.box, lab.sharing.show),
+    }
+    return Folds(folds)
 
 
 def laid_out(lab: Lab, controls: str) -> tuple[Any, ...]:
@@ -90,14 +86,9 @@ def _panels(lab: Lab) -> Container:
     lab.account.layout.padding = "0 0 0 10px"
     columns = row([lab.hands, lab.account], align_items="stretch")
     columns.add_class("kiplab-columns")
-    pace = [lab.transport.pace, lab.jumps.box, row(_switches(lab))]
-    return named(
-        "kiplab-panels",
-        row(pace, justify_content="space-between", flex_flow="row wrap"),
-        lab.facts,
-        columns,
-        lab.invariants.box,
-    )
+    parts = [lab.transport.pace, lab.jumps.box, row(_switches(lab))]
+    pace = row(parts, justify_content="space-between", flex_flow="row wrap")
+    return named("kiplab-panels", pace, lab.facts, columns, lab.invariants.box)
 
 
 def in_hand(lab: Lab) -> tuple[Any, ...]:

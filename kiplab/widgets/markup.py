@@ -56,7 +56,11 @@ def on_record(playback: Playback, partition: str) -> str:
     """Leader, ISR and the two epochs of a partition; what this step has changed is marked."""
     before = record_of(playback.frames[max(playback.at - 1, 0)].stage, partition)
     now = record_of(playback.here, partition)
-    facts = "".join(_fact(name, value, before.get(name, "")) for name, value in now.items())
+    facts = ""
+    for name, value in now.items():
+        is_new = value != before.get(name, "")
+        mark = ' class="kiplab-changed" title="changed by this step"' * is_new
+        facts += f"<span><span>{name}</span> <b{mark}>{escape(value)}</b></span>"
     label = escape(f"on record for {partition}", quote=True)
     return f'<div class="kiplab-facts" role="group" aria-label="{label}">{facts}</div>'
 
@@ -76,11 +80,6 @@ def record_of(stage: Stage, partition: str) -> dict[str, str]:
         **({"last known leader": str(state.last_known[0])} if state.last_known else {}),
         "partition epoch": str(state.partition_epoch),
     }
-
-
-def _fact(name: str, value: str, before: str) -> str:
-    mark = ' class="kiplab-changed" title="changed by this step"' if value != before else ""
-    return f"<span><span>{name}</span> <b{mark}>{escape(value)}</b></span>"
 
 
 def transcript(playback: Playback, height: int) -> str:
@@ -103,11 +102,13 @@ def _group(stage: Stage, moment: int, at: int) -> str:
     start = [] if moment else ['<div data-about="0"><b>0 the start</b></div>']
     here = (p for p in stage.performed if p.moment == moment)
     body = "".join((*start, *(line for performed in here for line in _lines(stage, performed))))
-    look = f"background:{SOFT};border-left:4px solid #0072b2"
-    if moment != at:
-        look = "border-left:4px solid transparent"
     mark = ' aria-current="step"' if moment == at else ""
-    return f'<div{mark} style="{look};padding:2px 8px 2px 6px">{body}</div>'
+    return f'<div{mark} style="{edge(moment == at)};padding:2px 8px 2px 6px">{body}</div>'
+
+
+def edge(is_here: bool) -> str:
+    look = f"background:{SOFT};border-left:4px solid #0072b2"
+    return look if is_here else "border-left:4px solid transparent"
 
 
 def _lines(stage: Stage, performed: Performed) -> Iterator[str]:
@@ -163,10 +164,8 @@ def capital(text: str) -> str:
 def broken(problem: Exception, token: str) -> str:
     """A mistake of kiplab's own as a sentence; the traceback is in the log."""
     what = f"{type(problem).__name__}: {problem}".removesuffix(": ")
-    return (
-        f"Something went wrong inside kiplab: {what}. Nothing has changed."
-        f" Please report it with this token: {token}"
-    )
+    report = f"Nothing has changed. Please report it with this token: {token}"
+    return f"Something went wrong inside kiplab: {what}. {report}"
 
 
 def forked(before: Tree, after: Tree) -> str:

@@ -18,7 +18,6 @@ from .elements.labelled import button, column, words
 from .elements.surface import Daylight, Surface
 from .markup import capital, muted, note
 
-_TITLE = "Which rules are enough? {}"
 _PRESS = "Press a cell: its shortest counterexample opens under its row."
 _HOW = (
     "Above every column and before every row stands what is off there, and what is off in a cell is"
@@ -43,15 +42,14 @@ class MatrixView:
         self._places: dict[tuple[str, ...], Html] = {}
         self.grid = self._map(chart.layout_of(matrix))
         self.below = next(iter(self._places.values()))
-        title = words(f"<b>{escape(_TITLE.format(matrix.title))}</b>")
+        title = words(f"<b>{escape(f'Which rules are enough? {matrix.title}')}</b>")
         lines = (_PRESS, chart.key(matrix), *chart.findings(matrix), _HOW)
-        htmls = [words(muted(line)) for line in lines]
-        body = column([title, self.grid, *htmls], width="100%")
-        self.box = Surface(body)
+        told = [words(muted(line)) for line in lines]
+        self.box = Surface(column([title, self.grid, *told], width="100%"))
         self.daylight = Daylight(theme, self.box)
         with self.box.batch():
             self._color(self.daylight.theme)
-        self.daylight.follow(self._turn_page)
+        self.daylight.follow(self._color)
 
     def _map(self, layout: chart.Layout) -> Container:
         guards = self.matrix.guards
@@ -85,10 +83,6 @@ class MatrixView:
             part.layout.background, part.layout.color = fill, color
             if frozenset(cell.on) in self._minimal:
                 part.layout.border = f"2px solid {theme_of(theme).band_edge}"
-
-    def _turn_page(self, theme: str) -> None:
-        """The page is light now, or dark: the same in its theme."""
-        self._color(theme)
         if self._opened is not None:
             self.open(*self._opened.off)
 

@@ -124,11 +124,7 @@ class ShownAgain:
             loop = asyncio.get_running_loop()
         except RuntimeError:
             return
-        cls._follow_cells()
         loop.call_later(PATIENCE, cls(surface, handle, bundle).check, loop)
-
-    @classmethod
-    def _follow_cells(cls) -> None:
         from IPython import get_ipython
 
         shell: Any = get_ipython()

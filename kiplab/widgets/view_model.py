@@ -224,13 +224,11 @@ class Reel(Element):
             self._go(steps[0])
         elif name == "sheets" and edition == self.edition:
             pool = Pool()
-            packed = {str(step): self._packed(pool, step) for step in steps if step <= self.last}
+            packed: dict[str, dict[str, dict[str, Any]]] = {}
+            for step in (step for step in steps if step <= self.last):
+                shown = packed.setdefault(str(step), {})
+                for part, trait, its in self._sheet(step):
+                    shown.setdefault(part.id, {})[trait] = pool.packed(its)
             # Steps that are asked for once more are sent once more.
             self.sheets = {}
             self.sheets = {"edition": edition, "steps": packed, "items": pool.items}
-
-    def _packed(self, pool: Pool, step: int) -> dict[str, dict[str, Any]]:
-        shown: dict[str, dict[str, Any]] = {}
-        for part, name, value in self._sheet(step):
-            shown.setdefault(part.id, {})[name] = pool.packed(value)
-        return shown

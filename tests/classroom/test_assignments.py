@@ -11,8 +11,13 @@ import pytest
 import yaml
 
 import kiplab
-from kiplab.classroom.assignments.editions import CONFIG, write_master, write_source
-from kiplab.classroom.assignments.graded_lab import Answered, GradedLab
+from kiplab.classroom.assignments.graded_lab import (
+    TEXTS,
+    Answered,
+    GradedLab,
+    write_master,
+    write_source,
+)
 from kiplab.classroom.exercise_table import WrittenQuestion as Marked
 from tests.classroom.test_real_graders import RECORD, lab_of, our_grades
 from tests.conftest import Command
@@ -158,7 +163,7 @@ def test_the_command_writes_the_notebook_and_says_how_to_go_on(
 def test_a_course_keeps_its_own_configuration(tmp_path: Path, command: Command) -> None:
     config = tmp_path / "nbgrader_config.py"
     command("assignment", "nbgrader", "04", "-o", tmp_path)
-    assert config.read_text() == CONFIG
+    assert config.read_text() == TEXTS["nbgrader_config"]
     config.write_text("mine")
     command("assignment", "nbgrader", "05", "-o", tmp_path)
     assert config.read_text() == "mine"

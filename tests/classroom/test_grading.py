@@ -22,8 +22,7 @@ from kiplab.classroom.grading.alike import alike
 from kiplab.classroom.grading.graded import Submission
 from kiplab.classroom.grading.grades import Grades
 from kiplab.classroom.grading.inside import points_of
-from kiplab.classroom.grading.limited_process import _environment, in_own_process
-from kiplab.classroom.grading.process_limits import can_be_held
+from kiplab.classroom.grading.limited_process import _environment, can_be_held, in_own_process
 from kiplab.classroom.together import class_folder
 from kiplab.classroom.together.class_folder import BYTES_MAX
 from kiplab.classroom.together.class_work import harmless_csv

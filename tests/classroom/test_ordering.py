@@ -66,7 +66,7 @@ def test_a_second_check_replaces_the_first() -> None:
     exercise.check_button.click()
     assert "1 of 2 points" in exercise.result.value
     assert "KIP-841" in exercise.result.value
-    assert len(exercise.schedule.inside) == 1
+    assert len(exercise.schedule.children) == 1
 
 
 LATE = ("ACEDFBGH", "AECDFBGH", "ACEDFBHG", "ACEDGFBH", "AGCEDFBH")

@@ -17,8 +17,13 @@ from typing import Any, NamedTuple
 import nbformat
 import pytest
 
-from kiplab.classroom.assignments.editions import write_master, write_source
-from kiplab.classroom.assignments.graded_lab import Answered, GradedLab, read_lab
+from kiplab.classroom.assignments.graded_lab import (
+    Answered,
+    GradedLab,
+    read_lab,
+    write_master,
+    write_source,
+)
 from kiplab.classroom.exercise_table import WrittenQuestion as Marked
 from kiplab.classroom.exercise_table import exercise
 from tests.classroom.answers import ANSWERS

@@ -7,8 +7,7 @@ import pytest
 from kiplab.engine import moves
 from kiplab.engine.canonical import canonical
 from kiplab.engine.cluster import Cluster
-from kiplab.engine.enabled import EVERYTHING, enabled
-from kiplab.engine.settle import settle
+from kiplab.engine.enabled import EVERYTHING, enabled, settle
 from kiplab.engine.step import step
 from kiplab.protocol.features import parse_features
 from kiplab.protocol.ids import CONTROLLER, BrokerId

@@ -9,10 +9,9 @@ from msgspec.structs import replace
 from kiplab.engine import explain, moves
 from kiplab.engine.cluster import Cluster, MessageName
 from kiplab.engine.consumers import consumer_of
-from kiplab.engine.enabled import EVERYTHING, PROGRESS, Menu, enabled
+from kiplab.engine.enabled import EVERYTHING, PROGRESS, Menu, enabled, settle
 from kiplab.engine.events import Event, PropertyBroken
 from kiplab.engine.impossible_moves import why_not
-from kiplab.engine.settle import settle
 from kiplab.engine.setup import ConsumerSetup
 from kiplab.engine.step import step
 from kiplab.plays.grammar import parse

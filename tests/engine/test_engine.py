@@ -10,10 +10,9 @@ from msgspec.structs import replace
 from kiplab.engine import impossible_moves, moves, observer, properties
 from kiplab.engine.canonical import canonical
 from kiplab.engine.cluster import Cluster
-from kiplab.engine.enabled import EVERYTHING, PROGRESS, Menu, enabled
+from kiplab.engine.enabled import EVERYTHING, PROGRESS, Menu, enabled, settle
 from kiplab.engine.events import CommittedLost, PropertyBroken
 from kiplab.engine.history import History
-from kiplab.engine.settle import settle
 from kiplab.engine.step import step
 from kiplab.engine.truth import truth
 from kiplab.plays.grammar import parse

@@ -13,8 +13,7 @@ from msgspec.structs import replace
 from kiplab.engine import clock, events, impossible_moves, moves, nodes, routes, zookeeper_routes
 from kiplab.engine.canonical import canonical
 from kiplab.engine.cluster import Cluster
-from kiplab.engine.enabled import EVERYTHING, PROGRESS, enabled
-from kiplab.engine.settle import settle
+from kiplab.engine.enabled import EVERYTHING, PROGRESS, enabled, settle
 from kiplab.engine.step import step
 from kiplab.engine.truth import READERS, truth
 from kiplab.protocol import features, ids, messages

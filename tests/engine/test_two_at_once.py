@@ -4,8 +4,8 @@ import pytest
 
 from kiplab.engine import impossible_moves, moves
 from kiplab.engine.cluster import Cluster, MessageName
+from kiplab.engine.enabled import settle
 from kiplab.engine.events import Delivered, Sent
-from kiplab.engine.settle import settle
 from kiplab.engine.step import step
 from kiplab.plays.grammar import parse
 from kiplab.plays.library import load

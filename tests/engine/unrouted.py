@@ -69,7 +69,7 @@ HARMLESS = {
 }
 """Kinds of guards that void no promise while they are on."""
 NO_BUTTON = dict.fromkeys(
-    (timer for timer in moves.Timer if timer.offered is None),
+    (timer for timer in moves.Timer if f"fire {timer}" not in moves.OFFERED),
     "rarely wanted in a lab: its line can be written into the play",
 )
 """Timers that no button fires, and why."""

@@ -1,8 +1,8 @@
 """A twin of the level "partition" with eligible leader replicas, for minicheck to judge.
 
 It is written from KIP-497, KIP-841, KIP-903 and KIP-966, from what Kafka 4.3 is said to do, and
-from the definition of a state in kiplab/explore/levels/normal_partition.py; of kiplab it imports
-nothing. minicheck has to count the same states, and to find ways to lose data that are as short.
+from the definition of a state in kiplab/explore/levels/levels.toml; of kiplab it imports nothing.
+minicheck has to count the same states, and to find ways to lose data that are as short.
 Without the guard 497.pending-outlives-metadata it is Kafka as built. What is as in
 tla/KiplabPartition.tla has the names of there.
 """

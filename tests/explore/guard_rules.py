@@ -8,7 +8,7 @@ can be wrong, and together they could hide one another. Each release of KRaft's 
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from kiplab.explore.compiled.compiled_guards import WITHOUT_EFFECT
+from kiplab.explore.compiled.fitting import WITHOUT_EFFECT
 from kiplab.protocol.features import parse_features
 from kiplab.protocol.guards import GUARDS, GuardKind
 from kiplab.protocol.ids import CONTROLLER

@@ -10,8 +10,8 @@ from nbclient import NotebookClient
 import kiplab
 from kiplab.explore.levels.all_levels import level_named
 from kiplab.explore.matrix.alternatives import alternatives
-from kiplab.explore.search import engine_choice, limits
-from kiplab.explore.search.size_prediction import OWN, rule_of_thumb
+from kiplab.explore.search import explore_play, limits
+from kiplab.explore.search.size_prediction import rule_of_thumb
 from kiplab.explore.search_terms import Progress
 from kiplab.matrices import matrix
 from tests.explore.bounds import FAR, Bounds
@@ -19,7 +19,7 @@ from tests.explore.bounds import FAR, Bounds
 
 @pytest.fixture
 def _without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_choice, "find_spec", lambda _name: None)
+    monkeypatch.setattr(explore_play, "find_spec", lambda _name: None)
 
 
 # --- before ---------------------------------------------------------------------------------------
@@ -100,7 +100,7 @@ def test_a_crash_between_three_brokers_is_known_to_be_out_of_reach() -> None:
 
 def test_the_default_bounds_of_the_partition_level_end_in_seconds() -> None:
     level = level_named("partition")
-    assert rule_of_thumb(level, level.with_defaults({})) / OWN.states_per_s < 10
+    assert rule_of_thumb(level, level.with_defaults({})) / level.pace.states_per_s < 10
 
 
 def test_the_default_bounds_of_the_cluster_level_find_the_hole_or_say_how_long_it_takes() -> None:

@@ -11,8 +11,7 @@ import pytest
 from kiplab.engine.canonical import canonical
 from kiplab.explore import search_terms as terms
 from kiplab.explore.levels.all_levels import level_named
-from kiplab.explore.search.breadth_first import search
-from kiplab.explore.search.engine_model import EngineModel
+from kiplab.explore.search.breadth_first import EngineModel, search
 from kiplab.explore.search.memoised_model import MemoisedModel
 from tests.explore.bounds import PARTITION, begun, searched
 from tests.explore.bounds import bounds as within

@@ -4,12 +4,11 @@ from typing import Any
 
 import pytest
 
-from kiplab.explore.compiled.compiled_guards import NotCompiledError
 from kiplab.explore.compiled.compiled_search import PROPERTIES, CompiledModel, search_compiled
+from kiplab.explore.compiled.fitting import NotCompiledError
 from kiplab.explore.levels.level_table import CAN_DATA_BE_LOST, ExploreError
-from kiplab.explore.search import engine_choice
-from kiplab.explore.search.breadth_first import search
-from kiplab.explore.search.engine_model import EngineModel
+from kiplab.explore.search import explore_play
+from kiplab.explore.search.breadth_first import EngineModel, search
 from kiplab.explore.search.explore_play import explore
 from kiplab.explore.search.memoised_model import MemoisedModel
 from kiplab.explore.search_terms import PROVED, REFUTED, Halt, HaltReason, Progress
@@ -183,7 +182,7 @@ def test_auto_compiles_where_bounds_are_large() -> None:
 
 
 def test_without_numba_the_engine_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_choice, "find_spec", lambda _name: None)
+    monkeypatch.setattr(explore_play, "find_spec", lambda _name: None)
     found = explore("isr-two-of-three", writes=2, fences=1, states=2_000)
     assert found.engine == "step"
     with pytest.raises(MissingExtraError, match=r"kiplab\[fleet\]"):

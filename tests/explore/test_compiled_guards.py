@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from kiplab.explore.compiled.compiled_guards import WITHOUT_EFFECT, NotCompiledError
 from kiplab.explore.compiled.compiled_search import CompiledModel
+from kiplab.explore.compiled.fitting import WITHOUT_EFFECT, NotCompiledError
 from kiplab.explore.compiled.word_layout import RULES
 from kiplab.explore.levels.all_levels import level_named
 from kiplab.explore.levels.level_table import ExploreError
@@ -47,7 +47,7 @@ def unsettled() -> list[str]:
     """What the tables of the compiled search lack or have too much, a sentence for each guard."""
     tables = (
         "RULES (kiplab/explore/compiled/word_layout.py)",
-        "WITHOUT_EFFECT (kiplab/explore/compiled/compiled_guards.py)",
+        "kiplab/explore/compiled/guards_without_effect.toml",
     )
     known = [
         id
@@ -76,7 +76,7 @@ def test_every_guard_is_compiled_or_said_to_have_no_effect() -> None:
 def test_a_guard_of_which_nothing_is_said_is_named_with_its_tables(made_up: str) -> None:
     (said,) = (line for line in unsettled() if made_up in line)
     assert said.startswith(f"nobody says what {made_up} does to the compiled search: compile its")
-    assert "add it to WITHOUT_EFFECT (kiplab/explore/compiled/compiled_guards.py)" in said
+    assert "add it to kiplab/explore/compiled/guards_without_effect.toml" in said
 
 
 @pytest.mark.parametrize("first", ["3.2", "3.3"])

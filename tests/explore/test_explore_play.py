@@ -13,12 +13,12 @@ from kiplab.cli.command import main
 from kiplab.explore.levels import normal_partition as forms
 from kiplab.explore.levels.all_levels import level_named
 from kiplab.explore.levels.level_table import CAN_DATA_BE_LOST, ExploreError
-from kiplab.explore.search.engine_model import EngineModel
+from kiplab.explore.search.breadth_first import EngineModel
 from kiplab.explore.search.explore_play import explore, outcome_of
+from kiplab.explore.search.explored import done_by_lines, held_stage
 from kiplab.explore.search.hidden_parts import BUDGETS
 from kiplab.explore.search.limits import Limits
 from kiplab.explore.search.memoised_model import MemoisedModel
-from kiplab.explore.search.path_as_play import done_by_lines, held_stage
 from kiplab.explore.search.size_prediction import predict
 from kiplab.explore.search_terms import Progress, never
 from kiplab.plays.header import features_of
@@ -193,9 +193,9 @@ def test_progress_is_told() -> None:
 def test_a_prediction_is_of_the_right_size() -> None:
     level = level_named("partition")
     model = partial(MemoisedModel, level, begun())
-    guess = predict(level, model, {"writes": 0, "crashes": 2, "fences": 0})
+    guess = predict(level, model, {"writes": 0, "crashes": 2, "fences": 0}, level.pace)
     assert 18_587 / 3 < guess.states < 18_587 * 3
-    assert predict(level, model, {"writes": 1, "crashes": 0, "fences": 0}).exact
+    assert predict(level, model, {"writes": 1, "crashes": 0, "fences": 0}, level.pace).exact
 
 
 def test_a_prediction_goes_by_the_pace_of_whoever_searches() -> None:

@@ -6,8 +6,7 @@ import pytest
 
 from kiplab.explore.levels.level_table import Level
 from kiplab.explore.search import shared_memory
-from kiplab.explore.search.breadth_first import search
-from kiplab.explore.search.engine_model import EngineModel
+from kiplab.explore.search.breadth_first import EngineModel, search
 from kiplab.explore.search.hidden_parts import UnforeseenError
 from kiplab.explore.search.memoised_model import MemoisedModel
 from kiplab.explore.search.shared_memory import SharedMemory

@@ -7,8 +7,7 @@ import pytest
 from minicheck import Protocol, Verdict, check_safety, from_holds
 
 from kiplab.engine.properties import ELECTABLE_HOLDS_COMMITTED, NO_COMMITTED_RECORD_LOST
-from kiplab.explore.search.breadth_first import search
-from kiplab.explore.search.engine_model import EngineModel
+from kiplab.explore.search.breadth_first import EngineModel, search
 from kiplab.explore.search.memoised_model import MemoisedModel
 from kiplab.explore.search_terms import PROVED, REFUTED, Model
 from tests.explore.bounds import PARTITION, begun, searched

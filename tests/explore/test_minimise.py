@@ -17,7 +17,7 @@ from kiplab.engine.events import PropertyBroken
 from kiplab.engine.history import History
 from kiplab.engine.setup import cluster_of
 from kiplab.explore.levels.level_table import ExploreError
-from kiplab.explore.search.path_as_play import situation
+from kiplab.explore.search.explored import situation_lines
 from kiplab.explore.shrink.minimise import Minimised, minimise
 from kiplab.explore.shrink.shortening import Trial, goal_of, moved
 from kiplab.plays.grammar import VERBS, parse
@@ -171,7 +171,7 @@ def walked(seed: int) -> Play | None:
     for _ in range(70):
         history = history.do(dice.choice(list(enabled(history.cluster, menu))))
         if history.cluster.broken:
-            return written(play, history, situation(play, rules))
+            return written(play, history, situation_lines(play, rules))
     return None
 
 

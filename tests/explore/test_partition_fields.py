@@ -15,8 +15,7 @@ import pytest
 from msgspec.structs import replace
 
 from kiplab.engine.cluster import Cluster, Message, MessageName, Observed
-from kiplab.explore.search.breadth_first import search
-from kiplab.explore.search.engine_model import EngineModel
+from kiplab.explore.search.breadth_first import EngineModel, search
 from kiplab.explore.search_terms import Halt, HaltReason, Progress
 from kiplab.protocol import messages
 from kiplab.protocol.kraft.controller_state import Contact, Controller, HeartbeatState

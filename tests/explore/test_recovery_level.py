@@ -5,9 +5,8 @@ from msgspec.structs import replace
 
 from kiplab.explore.levels.all_levels import level_named
 from kiplab.explore.levels.level_table import ExploreError
-from kiplab.explore.search.breadth_first import search
-from kiplab.explore.search.engine_model import EngineModel
-from kiplab.explore.search.path_as_play import play_of
+from kiplab.explore.search.breadth_first import EngineModel, search
+from kiplab.explore.search.explored import play_of
 from kiplab.explore.search.question import question_about
 from kiplab.explore.search_terms import PROVED, REFUTED, SearchOutcome
 from kiplab.plays.grammar import parse

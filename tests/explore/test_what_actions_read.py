@@ -19,8 +19,7 @@ from kiplab.engine.truth import truth
 from kiplab.explore.levels.level_table import Action, Kind, Level
 from kiplab.explore.search import hidden_parts as pieces
 from kiplab.explore.search.action_effects import Option
-from kiplab.explore.search.breadth_first import search
-from kiplab.explore.search.engine_model import EngineModel
+from kiplab.explore.search.breadth_first import EngineModel, search
 from kiplab.explore.search.hidden_parts import UnforeseenError
 from kiplab.explore.search.memoised_model import MemoisedModel
 from kiplab.protocol.messages import MetadataUpdate

@@ -14,10 +14,9 @@ from kiplab.engine.setup import cluster_of
 from kiplab.explore.levels.all_levels import level_named
 from kiplab.explore.levels.level_table import Action, ExploreError, Level, do, offered
 from kiplab.explore.levels.zookeeper_level import AT_ONCE
-from kiplab.explore.search.breadth_first import search
-from kiplab.explore.search.engine_model import EngineModel
-from kiplab.explore.search.engine_model import broken as that_broke
-from kiplab.explore.search.path_as_play import play_of
+from kiplab.explore.search.breadth_first import EngineModel, search
+from kiplab.explore.search.breadth_first import broken as that_broke
+from kiplab.explore.search.explored import play_of
 from kiplab.explore.search.question import question_about
 from kiplab.explore.search_terms import PROVED, REFUTED, SearchOutcome
 from kiplab.plays.grammar import parse

@@ -13,8 +13,7 @@ from kiplab.engine.step import Step, step
 from kiplab.explore.levels import zookeeper_level as scope
 from kiplab.explore.levels.all_levels import level_named
 from kiplab.explore.levels.level_table import ExploreError, do, offered
-from kiplab.explore.search.breadth_first import search
-from kiplab.explore.search.engine_model import EngineModel
+from kiplab.explore.search.breadth_first import EngineModel, search
 from kiplab.explore.search.question import question_about
 from kiplab.explore.search_terms import PROVED
 from kiplab.plays.grammar import parse

@@ -16,18 +16,18 @@ import pytest
 from kiplab import fleet
 from kiplab.cli.fleet_text import answer_text
 from kiplab.fleet.estimators.forced_windows import forced_rates
+from kiplab.fleet.fleet_answers.assumed_share import loss_levers
 from kiplab.fleet.fleet_answers.counted_metrics import never_in
 from kiplab.fleet.fleet_answers.first_screen import first_screen
 from kiplab.fleet.fleet_answers.fleet_row import FleetRow, best_rows
-from kiplab.fleet.fleet_answers.loss_levers import loss_levers
 from kiplab.fleet.fleet_answers.quick_estimate import changed
 from kiplab.fleet.fleet_answers.yearly_incidents import incidents_per_rate
 from kiplab.fleet.kernel.simulation import simulate
 from kiplab.fleet.kernel.world import compiled_world
 from kiplab.fleet.parameters import PARAMETERS, ParameterError, Parameters, Scenario
-from kiplab.fleet.parameters.as_world import as_world
 from kiplab.fleet.parameters.fleet_study import read_study, with_settings
 from kiplab.fleet.parameters.parameter_table import Basis
+from kiplab.fleet.parameters.scenario import as_world
 from kiplab.fleet.pictures.answer_pictures import pictures_of
 from kiplab.fleet.spread.partition_placement import sets_in_use
 from kiplab.fleet.statistics.event_rates import NeverSeen, SeenRate, WeighedRate

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from kiplab.fleet.agreement.outside_events import KINDS, OutsideSchedule
+from kiplab.fleet.agreement.kernel_run import KINDS, OutsideSchedule
 from kiplab.fleet.kernel.mirrored_guards import MIRRORED
 from kiplab.protocol.guards import GUARDS, GuardKind
 from tests.fleet import traced_pairs

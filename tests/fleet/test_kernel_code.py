@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from kiplab.fleet.kernel import machine_code
+from kiplab.fleet.kernel.quantile_tables import bit_length, lower_product, upper_product
 from kiplab.fleet.kernel.simulation import simulate
-from kiplab.fleet.kernel.word_arithmetic import bit_length, lower_product, upper_product
 from kiplab.fleet.kernel.world import DAY, World
 from kiplab.machine.cache import sources_digest
 from kiplab.spark.session import package_zip

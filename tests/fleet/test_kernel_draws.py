@@ -9,7 +9,6 @@ import pytest
 
 from kiplab.fleet.kernel import machine_code, quantile_tables
 from kiplab.fleet.kernel.machine_code import as_words, plain
-from kiplab.fleet.kernel.philox import philox
 from kiplab.fleet.kernel.quantile_tables import (
     HALF,
     TABLE,
@@ -17,6 +16,7 @@ from kiplab.fleet.kernel.quantile_tables import (
     exponential,
     log_normal,
     longest,
+    philox,
     uniform,
 )
 

@@ -10,7 +10,7 @@ from kiplab.fleet.kernel.leader_rules import replicate
 from kiplab.fleet.kernel.machine_code import plain
 from kiplab.fleet.kernel.metadata_rules import alter_partition
 from kiplab.fleet.kernel.mirrored_guards import MIRRORED, guard_bits
-from kiplab.fleet.kernel.scheduled import DELAYS
+from kiplab.fleet.kernel.outside_streams import DELAYS
 from kiplab.fleet.kernel.set_events import at_rest
 from kiplab.plays.grammar import parse
 from kiplab.plays.runner import run_play

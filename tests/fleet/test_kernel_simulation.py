@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from kiplab.fleet.kernel.feature_sets import FEATURE_SETS, OF_TODAY, mask_of
+from kiplab.fleet.kernel.mirrored_guards import FEATURE_SETS, OF_TODAY, mask_of
 from kiplab.fleet.kernel.simulation import METRIC_NAMES, Counts, simulate
 from kiplab.fleet.kernel.world import (
     DAY,

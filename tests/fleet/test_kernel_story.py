@@ -8,7 +8,7 @@ from kiplab import fleet
 from kiplab.fleet.agreement.engine_run import EngineRun
 from kiplab.fleet.agreement.kernel_run import kernel_run
 from kiplab.fleet.agreement.story_schedule import STORY_METRICS, NoStoryError, schedule_of
-from kiplab.fleet.kernel.feature_sets import features_of
+from kiplab.fleet.kernel.mirrored_guards import features_of
 from kiplab.fleet.kernel.world import DAY, SECOND, YEAR, Exponential, LogNormal, World
 from kiplab.plays.grammar import parse
 from kiplab.plays.play import Play, format_play

@@ -15,8 +15,7 @@ from kiplab.fleet.fleet_answers.quick_estimate import estimate
 from kiplab.fleet.fleet_answers.yearly_incidents import TOGETHER
 from kiplab.fleet.parameters.fleet_study import study_of
 from kiplab.fleet.parameters.parameter_table import PARAMETERS, Parameters
-from kiplab.fleet.parameters.scenario import Scenario
-from kiplab.fleet.parameters.years import MICROSECONDS_PER_YEAR
+from kiplab.fleet.parameters.scenario import MICROSECONDS_PER_YEAR, Scenario
 from kiplab.fleet.pictures.answer_pictures import (
     delay_map,
     forest,
@@ -37,7 +36,7 @@ from kiplab.fleet.pictures.picture_rows import (
     measured,
     rate_points_of,
 )
-from kiplab.fleet.pipeline.study_summary import SummaryRow
+from kiplab.fleet.pipeline.study_plan import SummaryRow
 from kiplab.fleet.statistics import block_means
 from kiplab.fleet.statistics.event_rates import (
     FoundRate,

@@ -7,9 +7,14 @@ from itertools import pairwise, product
 import pytest
 
 from kiplab.fleet.agreement.engine_run import EngineRun
-from kiplab.fleet.agreement.kernel_run import KernelRun, kernel_run
-from kiplab.fleet.agreement.outside_events import OutsideSchedule
-from kiplab.fleet.agreement.trace_lines import NOBODY, Trace, TracedState
+from kiplab.fleet.agreement.kernel_run import (
+    NOBODY,
+    KernelRun,
+    OutsideSchedule,
+    Trace,
+    TracedState,
+    kernel_run,
+)
 from kiplab.fleet.kernel.mirrored_guards import MIRRORED, ONE_INCARNATION
 from tests.fleet.agreement.random_outside import racing_schedule, random_schedule
 from tests.fleet.agreement.trace_comparison import COMPARED, to_json

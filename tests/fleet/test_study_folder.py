@@ -16,8 +16,8 @@ import pytest
 
 from kiplab.fleet.pipeline import study_folder
 from kiplab.fleet.pipeline.study_folder import StudyFolderError, StudyNotKeptError, partials_in
+from kiplab.fleet.pipeline.study_plan import summarise
 from kiplab.fleet.pipeline.study_run import RunProgress
-from kiplab.fleet.pipeline.study_summary import summarise
 from kiplab.spark import BlockFailed
 from tests.fleet import coins
 from tests.fleet.coins import work_out

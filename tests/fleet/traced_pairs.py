@@ -12,9 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from kiplab.fleet.agreement.kernel_run import EndlessTraceError
-from kiplab.fleet.agreement.outside_events import OutsideSchedule
-from kiplab.fleet.agreement.trace_lines import Trace
+from kiplab.fleet.agreement.kernel_run import EndlessTraceError, OutsideSchedule, Trace
 from kiplab.fleet.kernel.mirrored_guards import MIRRORED, guard_bits
 from tests.fleet.agreement.compare_command import ComparedPair, random_pair
 from tests.fleet.agreement.made_schedules import MADE

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import pytest
 
-from kiplab.judge.kafka_jars import jar_cache, judged_releases
+from kiplab.judge.kafka_jars import jar_cache
 from kiplab.machine.java import JavaNotFound, find_java
 
 TestT = TypeVar("TestT", bound=Callable[..., object])
@@ -29,7 +29,7 @@ def real_kafka() -> Iterator[None]:
     """
     try:
         yield
-    except judged_releases.MissingKafkaError as missing:
+    except jar_cache.MissingKafkaError as missing:
         if has_java() and jar_cache.can_fetch() is not None:
             raise
         pytest.skip(str(missing))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kiplab.judge import java_process
-from kiplab.judge.kafka_jars import jar_cache, judged_releases
+from kiplab.judge.kafka_jars import jar_cache
 from kiplab.judge.partition.partition_process import PARTITION_CLASSES
 from kiplab.protocol.ids import BrokerEpoch, BrokerId, Incarnation
 from kiplab.protocol.kraft import broker_lifecycle
@@ -48,7 +48,7 @@ def test_the_log_manager_of_kafka_reads_the_same(release: str, tmp_path: Path) -
     if javac is None:
         pytest.skip("no javac")
     with real_kafka():
-        jars = jar_cache.jars_of(judged_releases.patch_release(release))
+        jars = jar_cache.jars_of(jar_cache.patch_release(release))
     classes: Sequence[Path | str] = (tmp_path, PARTITION_CLASSES, f"{jars}/*")
     path = ":".join(map(str, classes))
     subprocess.run([javac, "-cp", path, "-d", str(tmp_path), str(SOURCE)], check=True)

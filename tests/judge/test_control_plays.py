@@ -13,7 +13,7 @@ import pytest
 
 from kiplab.cli.command import main
 from kiplab.judge.java_process import DeadKafkaError
-from kiplab.judge.kafka_jars.judged_releases import ZOOKEEPER_PATCHES
+from kiplab.judge.kafka_jars.jar_cache import ZOOKEEPER_PATCHES
 from kiplab.judge.side_by_side.deciding import StaleRecordingError
 from kiplab.judge.side_by_side.real_run import real
 from kiplab.judge.side_by_side.two_columns import columns_text

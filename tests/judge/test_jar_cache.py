@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kiplab.judge.kafka_jars import jar_cache
-from kiplab.judge.kafka_jars.judged_releases import (
+from kiplab.judge.kafka_jars.jar_cache import (
     LAST_PATCH,
     MissingKafkaError,
     UnjudgedReleaseError,
@@ -55,7 +55,7 @@ def maven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Maven:
 
 def test_every_kraft_release_has_a_patch_release_that_stands_for_it() -> None:
     kraft = {name for name, release in RELEASES.items() if release.mode is Mode.KRAFT}
-    assert set(LAST_PATCH) == kraft, "add it to LAST_PATCH in judge/kafka_jars/judged_releases.py"
+    assert set(LAST_PATCH) == kraft, "add it to judge/kafka_jars/patch_releases.toml"
 
 
 def test_a_release_and_its_patch_release_are_the_same_kafka() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kiplab.judge.java_process import DeadKafkaError
-from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
+from kiplab.judge.kafka_jars.jar_cache import MissingKafkaError
 from kiplab.protocol.features import switched
 from tests.judge.__main__ import JUDGES
 from tests.judge.kafka_here import live, real_kafka

@@ -14,7 +14,7 @@ from kiplab.engine.cluster import Cluster
 from kiplab.engine.enabled import EVERYTHING, enabled
 from kiplab.engine.events import Happened
 from kiplab.engine.step import step
-from kiplab.judge.kafka_jars.judged_releases import patch_release
+from kiplab.judge.kafka_jars.jar_cache import patch_release
 from kiplab.judge.side_by_side import judged_step, live_kafka, real_run
 from kiplab.judge.side_by_side.chosen import JUDGES
 from kiplab.judge.side_by_side.deciding import RealNodes

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kiplab.judge.kafka_jars import judged_releases
+from kiplab.judge.kafka_jars import jar_cache
 from tests.judge.real_cluster import make_hole
 from tests.judge.real_cluster.cluster_run import DRIVER, ClusterRun, Sighting
 from tests.judge.real_cluster.hole_story import STEPS, WORDS, beside_the_engine, told
@@ -152,7 +152,7 @@ def test_without_java_it_says_what_mends_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def missing(*_: object) -> ClusterRun:
-        raise judged_releases.MissingKafkaError("No Java.", "Install one.")
+        raise jar_cache.MissingKafkaError("No Java.", "Install one.")
 
     monkeypatch.setattr(make_hole, "ClusterRun", missing)
     assert make_hole.main([]) == 3

@@ -18,7 +18,6 @@ from kiplab.protocol.features import parse_features
 from kiplab.protocol.replica import (
     alter_partition_manager,
     fetching,
-    high_watermark,
     isr_proposals,
     leader,
     remote_replicas,
@@ -122,8 +121,8 @@ WRONG = [
     pytest.param(leader, "_isr_state", never_forgets, id="metadata undoes no proposal"),
     pytest.param(remote_replicas, "LAG_TIME_MAX_MS", 29_998, id="who lags for less is out"),
     pytest.param(remote_replicas, "LAG_TIME_MAX_MS", 30_001, id="who lags for more is in"),
-    pytest.param(high_watermark, "_waited_for", lambda *_: False, id="nobody is waited for"),
-    pytest.param(high_watermark, "wanted_in_sync", lambda *_: 1, id="one is enough"),
+    pytest.param(remote_replicas, "_waited_for", lambda *_: False, id="nobody is waited for"),
+    pytest.param(remote_replicas, "wanted_in_sync", lambda *_: 1, id="one is enough"),
     pytest.param(
         alter_partition_manager, "_withdrawn", lambda b, _: (b, (), ()), id="two proposals"
     ),

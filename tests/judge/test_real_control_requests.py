@@ -4,7 +4,7 @@ import pytest
 
 from kiplab.extras import MissingExtraError
 from kiplab.judge.java_process import DeadKafkaError
-from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
+from kiplab.judge.kafka_jars.jar_cache import MissingKafkaError
 from kiplab.judge.zookeeper_era.real_control_requests import (
     BOTH_SIDES,
     BROKERS,

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from kiplab.engine.cluster import Cluster
-from kiplab.judge.kafka_jars.judged_releases import LAST_PATCH, patch_release
+from kiplab.judge.kafka_jars.jar_cache import LAST_PATCH, patch_release
 from kiplab.judge.partition import observed_broker, partition_process
 from kiplab.judge.side_by_side import deciding, real_run, two_columns
 from kiplab.judge.side_by_side.chosen import chosen

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kiplab.judge.kafka_jars.judged_releases import zookeeper_release
+from kiplab.judge.kafka_jars.jar_cache import zookeeper_release
 from kiplab.judge.zookeeper_era.sequences import Passage, TooQuietError
 from kiplab.plays.play import Play
 from kiplab.protocol.features import parse_features, switched

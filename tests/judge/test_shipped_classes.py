@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from kiplab.judge.controller.controller_process import LAUNCHER
-from kiplab.judge.kafka_jars import jar_cache, judged_releases
+from kiplab.judge.kafka_jars import jar_cache
 from kiplab.judge.partition.partition_process import PARTITION_CLASSES
 from kiplab.judge.zookeeper_era.kafka_server import SERVER_LAUNCHER
 from kiplab.judge.zookeeper_server import zookeeper_process
@@ -122,7 +122,7 @@ def test_a_process_ends_with_its_parent_and_leaves_nothing_behind(parent: str) -
         (False, "Maven", pytest.skip.Exception),
         (True, None, pytest.skip.Exception),
         (False, None, pytest.skip.Exception),
-        (True, "Maven", judged_releases.MissingKafkaError),
+        (True, "Maven", jar_cache.MissingKafkaError),
     ],
 )
 def test_without_java_or_a_fetcher_it_is_skipped_and_else_it_fails(
@@ -131,4 +131,4 @@ def test_without_java_or_a_fetcher_it_is_skipped_and_else_it_fails(
     monkeypatch.setattr(kafka_here, "has_java", lambda: java)
     monkeypatch.setattr(jar_cache, "can_fetch", lambda: fetcher)
     with pytest.raises(outcome, match="No jars"), kafka_here.real_kafka():
-        raise judged_releases.MissingKafkaError("No jars of Kafka 3.5.2 came.", "Try again.")
+        raise jar_cache.MissingKafkaError("No jars of Kafka 3.5.2 came.", "Try again.")

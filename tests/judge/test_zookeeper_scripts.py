@@ -11,8 +11,7 @@ import pytest
 from kazoo.client import KazooClient
 from msgspec.structs import replace
 
-from kiplab.judge.kafka_jars.jar_cache import spark_jars
-from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
+from kiplab.judge.kafka_jars.jar_cache import MissingKafkaError, spark_jars
 from kiplab.judge.zookeeper_server import zookeeper_process
 from kiplab.protocol.ids import BrokerId, Incarnation, SessionId, Zxid
 from kiplab.protocol.zookeeper import ensemble_writes, znodes

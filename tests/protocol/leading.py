@@ -19,8 +19,8 @@ from kiplab.protocol.replica import alter_partition_manager, broker_parts, broke
 from kiplab.protocol.replica.alter_partition_manager import finish_leader_recovery
 from kiplab.protocol.replica.fetches_at_once import serve_fetches_at_once
 from kiplab.protocol.replica.fetching import serve_fetch
-from kiplab.protocol.replica.high_watermark import move_high_watermark
 from kiplab.protocol.replica.isr_proposals import propose_shrink
+from kiplab.protocol.replica.remote_replicas import move_high_watermark
 from tests.protocol.building import instance, partition, present
 
 GENERIC, KRAFT = 13, 15

@@ -10,8 +10,8 @@ import pytest
 from kiplab.engine import moves
 from kiplab.engine.canonical import canonical
 from kiplab.engine.cluster import Cluster
+from kiplab.engine.enabled import settle
 from kiplab.engine.impossible_moves import why_not
-from kiplab.engine.settle import settle
 from kiplab.engine.truth import truth
 from kiplab.plays.grammar import parse
 from kiplab.plays.header import features_of

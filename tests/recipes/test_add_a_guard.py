@@ -37,14 +37,14 @@ BELIEVED = """\
     if "903.made-up" in active:
         return None
 """
-UNFELT = '    "704.made-up": _TAKEN_BACK,\n'
+UNFELT = '"Nobody does that here." = ["704.made-up"]\n'
 # What stands there already, beside what is added.
 GUARD_AFTER = "# The leader decides what to propose and when a record is committed.\n"
 CHECK_BEFORE = "_E = KafkaError\n"
 VECTOR_AFTER = "    # Rows of the decision table that no vector reaches\n"
 ALTERNATIVE_AFTER = "# What KIP-903 rejected.\n"
 BELIEVED_BEFORE = "    for guard, check, error in CHECKS:\n"
-WITHOUT_EFFECT = "WITHOUT_EFFECT: dict[str, str] = {\n"
+WITHOUT_EFFECT = "[without_effect]\n"
 ROW_AFTER = '    ("704.no-way-back", _no_way_back, _E.INVALID_REQUEST),\n'
 
 
@@ -124,7 +124,7 @@ def test_a_refusal_that_no_log_has_words_for_is_told(copied: Copied) -> None:
 def test_a_guard_that_the_fleet_does_not_know_is_told_and_with_a_reason_it_does(
     copied: Copied,
 ) -> None:
-    mirrored = "kiplab/fleet/kernel/mirrored_guards.py"
+    mirrored = "kiplab/fleet/kernel/mirrored_guards.toml"
     stands(copied, TABLE, GUARD_AFTER, GUARD + GUARD_AFTER)
     said = told(copied, "tests/fleet/test_mirrored_guards.py")
     assert "mirror them in kernel/mirrored_guards.py, or say why not: {'704.made-up'}" in said

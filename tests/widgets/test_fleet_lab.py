@@ -9,7 +9,7 @@ import pytest
 from ipywidgets.widgets.widget import _instances
 
 from kiplab import FleetLab, PlayError
-from kiplab.fleet.fleet_answers import block_sizes, quick_estimate
+from kiplab.fleet.fleet_answers import quick_estimate, work_block
 from kiplab.fleet.parameters import PARAMETERS, ParameterError, read_study
 from kiplab.fleet.parameters.fleet_study import with_settings
 from kiplab.fleet.pictures.picture_rows import measured
@@ -25,7 +25,7 @@ def quickly() -> Iterator[None]:
     """A little of the kernel and few samples are enough to see that everything follows."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(quick_estimate, "_WORK", 20_000)
-        patch.setattr(block_sizes, "SAMPLES", 50)
+        patch.setattr(work_block, "SAMPLES", 50)
         yield
     lab_of_fleets._estimated.cache_clear()
 

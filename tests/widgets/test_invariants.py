@@ -6,7 +6,7 @@ from kiplab.engine.events import PropertyBroken
 from kiplab.engine.properties import PROPERTIES, is_promised, properties_of
 from kiplab.plays.library import load
 from kiplab.protocol.features import parse_features
-from kiplab.widgets.controls.invariants import InvariantStrip, Standing, standings, why_not_promised
+from kiplab.widgets.controls.inspector import InvariantStrip, Standing, standings, why_not_promised
 from kiplab.widgets.history_tree.playback import Playback, open_playback, seek
 from tests.repeated import every_play
 from tests.widgets.hands import SIX, Hands, at, at_panel, made

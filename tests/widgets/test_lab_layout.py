@@ -23,11 +23,11 @@ def drawn(lab: Lab) -> str:
 
 
 def test_steps_and_the_story_stay_on_top(lab: Lab) -> None:
-    head, body = lab.box.root.inside[:2]
+    head, body = lab.box.root.children[:2]
     assert "kiplab-head" in head.classes
     on_top = (lab.transport.step, lab.verdict, lab.note)
     assert set(on_top) < set(head.everything())
-    stage, panels = body.inside
+    stage, panels = body.children
     assert lab.picture in stage.everything()
     assert {lab.facts, lab.inject.box} < set(panels.everything())
 

@@ -31,7 +31,7 @@ def texts(view: MatrixView) -> list[str]:
 
 
 def test_the_map_comes_first_and_one_line_above_it(view: MatrixView) -> None:
-    (title, grid, *told) = view.box.root.inside
+    (title, grid, *told) = view.box.root.children
     assert isinstance(title, Html)
     assert "Which rules are enough?" in title.value
     assert grid is view.grid

@@ -1,16 +1,24 @@
-"""A lab as a grader needs it: which cell asks what, the right answer and the points.
+"""A lab as a grader needs it: which cell asks what, the right answer and the points; and the
+notebooks of which otter-grader and nbgrader make a student's edition.
 
-Answers are those of the instructor's notes, which the tests of kiplab run.
+Answers are those of the instructor's notes, which the tests of kiplab run. A question is the lab's
+own cell, with the right answer below the one to replace. Its tests ask for the same points as
+`kiplab.check`. For otter: a public test whether there is an answer, and a hidden one for each
+point. For nbgrader: the cell after it says whether there is an answer; what is hidden in it is a
+number, the points, which nbgrader reads as partial credit.
 """
 
 import json
 import re
+import tomllib
 from collections.abc import Iterable, Iterator
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from ... import __version__
 from ...machine import LackingError
 from ..exercise_table import WRITTEN, UnfitError, WrittenQuestion, exercise
 
@@ -20,10 +28,8 @@ NEED_A_MACHINE = ("spark", "zookeeper")
 """The ids of cells that start a JVM: a grader passes them over."""
 PASSED_OVER = {"tags": ["otter_ignore", "skip-execution"]}
 """What otter, and what nbgrader runs notebooks with, know for that."""
-FOR_A_GRADE = """**For a grade.** What counts is the variable of each answer (`answer_...`), and \
-the sentences under *Your answer*. A form helps you to find an answer: write it into the \
-variable as well. The grader runs this notebook anew, and nobody presses a button then. So hand \
-in a run as text or as its token, not as `lab`."""
+TEXTS: dict[str, str] = tomllib.loads((files(__package__) / "graded_lab.toml").read_text("utf-8"))
+"""What a grader's edition says beside the lab, by name."""
 _SOLUTION = re.compile(
     r'^# (\d+)/\1\n((?:(?!# ).*\n)*?)kiplab\.check\("(.+?)", (.+)\)$', re.MULTILINE
 )
@@ -69,7 +75,7 @@ class GradedLab(msgspec.Struct, frozen=True):
         """Each cell with what it asks. The second one says what counts."""
         first, *others = self.notebook["cells"]
         yield first, None
-        yield new_cell("markdown", "for-a-grade", FOR_A_GRADE), None
+        yield new_cell("markdown", "for-a-grade", TEXTS["for_a_grade"]), None
         for cell in others:
             passed = PASSED_OVER if cell["id"] in NEED_A_MACHINE else {}
             yield cell | {"metadata": cell["metadata"] | passed}, self.questions.get(cell["id"])
@@ -140,3 +146,94 @@ def _asked(sources: dict[str, str], notes: str) -> Iterator[tuple[str, Answered 
             yield cell, Answered(id, exercise(id).points, variable, solution, prompt, rest)
         for id in re.findall(r'^kiplab\.write\("(.+?)"\)', source):
             yield cell, WRITTEN[id]
+
+
+# --- otter-grader ---------------------------------------------------------------------------------
+
+
+def write_master(lab: GradedLab, folder: Path) -> Path:
+    """Write the master notebook, and the pages that it links to, below a folder; returns it."""
+    return lab.write(folder / lab.name, _master_cells(lab))
+
+
+def _master_cells(lab: GradedLab) -> Iterator[NotebookCell]:
+    pages = ", ".join(page.name for page in lab.pages)
+    config = TEXTS["otter_config"].format(lab=lab, version=__version__, files=pages)
+    yield new_cell("raw", "assignment-config", config)
+    for cell, asked in lab.cells():
+        if isinstance(asked, Answered):
+            yield from _question(cell, asked)
+        else:
+            yield cell
+        if isinstance(asked, WrittenQuestion):
+            yield from _written(cell["id"], asked)
+
+
+def _question(cell: NotebookCell, asked: Answered) -> Iterator[NotebookCell]:
+    id, tests = cell["id"], []
+    for least in range(asked.points + 1):
+        worth, hidden = (1, "true") if least else (0, "false")
+        test = TEXTS["otter_test"].format(asked=asked, least=least, worth=worth, hidden=hidden)
+        tests.append(new_cell("code", f"{id}-test-{least}", test))
+    answer = cell | {"source": TEXTS["otter_answer"].format(asked=asked).splitlines(keepends=True)}
+    parts = [*_block(id, "SOLUTION", [answer]), *_block(id, "TESTS", tests)]
+    yield from _block(id, "QUESTION", parts, f"\nname: {asked.name}\npoints: {asked.points}")
+
+
+def _written(id: str, asked: WrittenQuestion) -> Iterator[NotebookCell]:
+    words = new_cell("markdown", f"{id}-words", f"**Your answer:** {asked.question}")
+    rubric = new_cell("markdown", f"{id}-rubric", asked.rubric)
+    config = f"\nname: {asked.name}\nmanual: true\npoints: {asked.points}"
+    yield from _block(id, "QUESTION", [words, *_block(id, "SOLUTION", [rubric])], config)
+
+
+def _block(
+    id: str, what: str, cells: list[NotebookCell], config: str = ""
+) -> Iterator[NotebookCell]:
+    """Cells between those that say to otter what they are."""
+    yield new_cell("raw", f"{id}-{what.lower()}", f"# BEGIN {what}{config}")
+    yield from cells
+    yield new_cell("raw", f"{id}-{what.lower()}-end", f"# END {what}")
+
+
+# --- nbgrader -------------------------------------------------------------------------------------
+
+
+def write_source(lab: GradedLab, folder: Path) -> Path:
+    """Write the source notebook into a course's folder, and its pages; returns the notebook.
+
+    A course without a configuration gets one; one that is there stays as it is.
+    """
+    source = lab.write(folder / "source" / lab.name, _source_cells(lab))
+    if not (config := folder / "nbgrader_config.py").exists():
+        config.write_text(TEXTS["nbgrader_config"], encoding="utf-8")
+    return source
+
+
+def _source_cells(lab: GradedLab) -> Iterator[NotebookCell]:
+    for cell, asked in lab.cells():
+        id = cell["id"]
+        if isinstance(asked, Answered):
+            mark = _mark("code", f"answer-{asked.name}", solution=True)
+            lines = TEXTS["nbgrader_answer"].format(asked=asked).splitlines(keepends=True)
+            yield cell | {"metadata": cell["metadata"] | mark, "source": lines}
+            mark = _mark("code", f"points-{asked.name}", asked.points, locked=True)
+            yield new_cell(
+                "code", f"{id}-points", TEXTS["nbgrader_test"].format(asked=asked), **mark
+            )
+        else:
+            yield cell
+        if isinstance(asked, WrittenQuestion):
+            mark = _mark("markdown", f"written-{asked.name}", asked.points, solution=True)
+            yield new_cell(
+                "markdown", f"{id}-words", TEXTS["nbgrader_words"].format(asked=asked), **mark
+            )
+
+
+def _mark(
+    kind: str, name: str, points: int | None = None, *, solution: bool = False, locked: bool = False
+) -> dict[str, dict[str, object]]:
+    """What nbgrader reads of a cell, in the third version of its schema."""
+    graded = {"grade": points is not None} | ({} if points is None else {"points": points})
+    what = {"solution": solution, "locked": locked, "task": False} | graded
+    return {"nbgrader": {"schema_version": 3, "cell_type": kind, "grade_id": name} | what}

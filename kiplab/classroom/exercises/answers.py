@@ -177,8 +177,10 @@ class PartsInOrder(msgspec.Struct, frozen=True, kw_only=True):
     solved: Callable[..., Sequence[str]] | None = None
 
     def solution(self, _exercise: Exercise, release: AskedRelease) -> str:
-        """A right answer, with ; between its parts."""
-        return "; ".join(map(_written, (self.solved or self.true)(**release)))
+        """A right answer, with ; between its parts: ``"LP"`` for a set of letters."""
+        right = (self.solved or self.true)(**release)
+        words = ("".join(sorted(p)) if isinstance(p, frozenset) else str(p) for p in right)
+        return "; ".join(word or "-" for word in words)
 
     def __call__(self, exercise: Exercise, answer: object, release: AskedRelease) -> Checked:
         """Wrong is each part that is not the one at its place in `true`.
@@ -194,10 +196,7 @@ class PartsInOrder(msgspec.Struct, frozen=True, kw_only=True):
         wrong = {n: (mine, true) for n, (mine, true) in pairs if mine != true}
         called = exercise.names if self.name is None else [*map(self.name, range(len(words)))]
         names = {LETTERS[place]: called[place] for place in wrong}
-        ideas = {
-            LETTERS[place]: self._idea(exercise, place, *pair, release)
-            for place, pair in wrong.items()
-        }
+        ideas = {LETTERS[n]: self._idea(exercise, n, *pair, release) for n, pair in wrong.items()}
         return _summed(exercise, names, ideas, self.token(**release))
 
     def _idea(
@@ -211,11 +210,6 @@ class PartsInOrder(msgspec.Struct, frozen=True, kw_only=True):
         fitting = [exercise.ideas[key] for key in listed if key in exercise.ideas]
         hint = next(idea.hint for idea in fitting if idea.hint)
         return Idea(fitting[0].misconception, hint)
-
-
-def _written(part: object) -> str:
-    """A part of a right answer as it is written: ``"LP"`` for a set of letters."""
-    return "".join(sorted(part)) or "-" if isinstance(part, frozenset) else str(part) or "-"
 
 
 def _group_of(exercise: Exercise, letter: str) -> str:
@@ -234,23 +228,18 @@ def _summed(
     if not names:
         return Checked(points=of, of=of, message=exercise.praise, token=token)
     explained = next((i for i in ideas.values() if i.misconception), next(iter(ideas.values())))
-    right = of - len(names)
+    right, groups = of - len(names), dict.fromkeys(_group_of(exercise, letter) for letter in names)
     return Checked(
         points=right,
         of=of,
         message=f"{right or 'None'} of {of} {'is' if right < 2 else 'are'} right.",
         hint=explained.hint,
-        where=_listed("Look again among", (_group_of(exercise, letter) for letter in names)),
-        which=_listed("Look again at", names.values()),
+        where=f"Look again among: {', '.join(groups)}.",
+        which=f"Look again at: {', '.join(dict.fromkeys(names.values()))}.",
         wrong="".join(names),
         misconception=explained.misconception,
         token=token,
     )
-
-
-def _listed(head: str, names: Iterable[str]) -> str:
-    """``"Look again at: message 2, message 3."``."""
-    return f"{head}: {', '.join(dict.fromkeys(names))}."
 
 
 def moments(stage: Stage) -> Iterator[tuple[Performed, Cluster]]:

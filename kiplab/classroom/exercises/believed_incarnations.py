@@ -24,7 +24,7 @@ ACCEPTED, REFUSED = "A", "R"
 
 def rulings(stage: Stage) -> list[str]:
     """The controller's answer to each message: ACCEPTED, or REFUSED."""
-    return [ACCEPTED if _refusal(stage, sent) is None else REFUSED for sent in stage.performed]
+    return [REFUSED if _refusal(stage, sent) else ACCEPTED for sent in stage.performed]
 
 
 def answers_in_words() -> str:
@@ -117,10 +117,10 @@ def orders(
     At the same moment is either of them.
     """
     possible = set()
-    for took in range(late + 1):
-        declared = took + controller_s
-        possible |= {(DECLARE, FENCE)} if declared <= broker_s else set()
-        possible |= {(FENCE, DECLARE)} if broker_s <= declared else set()
+    if controller_s <= broker_s:
+        possible.add((DECLARE, FENCE))
+    if broker_s <= controller_s + late:
+        possible.add((FENCE, DECLARE))
     return frozenset(possible)
 
 

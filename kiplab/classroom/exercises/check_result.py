@@ -90,15 +90,13 @@ class PlainTexts(msgspec.Struct, frozen=True):
         return "\n\n".join(broken(text) for text in self.texts)
 
     def _repr_html_(self) -> str:
-        return "".join(_folded(text) for text in self.texts)
-
-
-def _folded(text: str) -> str:
-    first, *rest = text.strip("\n").splitlines()
-    if not rest:
-        return f"<p>{escape(first)}</p>"
-    shown = escape(broken("\n".join(rest)))
-    return f"<details><summary>{escape(first)}</summary><pre>{shown}</pre></details>"
+        folded = ""
+        for text in self.texts:
+            first, _, rest = text.strip("\n").partition("\n")
+            more = f"<pre>{escape(broken(rest))}</pre>"
+            fold = f"<details><summary>{escape(first)}</summary>{more}</details>"
+            folded += fold if rest else f"<p>{escape(first)}</p>"
+        return folded
 
 
 def say(*texts: str) -> None:

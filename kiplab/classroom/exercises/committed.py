@@ -90,12 +90,9 @@ def check_acknowledged(kafka: str | None) -> list[str]:
 
 
 def _stale_member(acks: str, kafka: str | None) -> Stage:
-    stage = run(STALE, kafka=kafka).stage
-    lines = tuple(
-        replace(s, args=(*s.args, ("acks", acks))) if s.verb == "produce" else s
-        for s in stage.play.statements
-    )
-    return runner.run_play(replace(stage.play, statements=lines), stage.features)
+    stage, more = run(STALE, kafka=kafka).stage, {"produce": (("acks", acks),)}
+    lines = (replace(s, args=(*s.args, *more.get(s.verb, ()))) for s in stage.play.statements)
+    return runner.run_play(replace(stage.play, statements=tuple(lines)), stage.features)
 
 
 SCHEDULES = tuple(exercise("isr/schedules").plays)
@@ -169,9 +166,6 @@ def check_lose_acknowledged(stage: Stage) -> Verdict:
     return "kept, a disk lost" if disks else "kept"
 
 
-_DEAD = BrokerId(3)
-
-
 def _plain(text: str) -> str:
     """``"{1, 2}"``, ``"1,2"`` and ``"broker 1 2"`` are one answer."""
     bare = text.lower().replace("broker", "").replace("step", "").replace("_", " ")
@@ -223,7 +217,7 @@ def check_accepted(stage: Stage) -> Verdict:
     """A run in which a request that names broker 3, which is dead by then, is accepted."""
     joined = _joined(stage)
     if joined:
-        return "alive" if all(is_up(cluster, _DEAD) for cluster in joined) else "dead"
+        return "alive" if all(is_up(cluster, BrokerId(3)) for cluster in joined) else "dead"
     requests = (r for r in verdict.refused(stage) if r["request"] == "alter-partition")
     errors = ", ".join(dict.fromkeys(str(r["error"]) for r in requests))
     return ("refused", {"errors": errors}) if errors else "not asked"

@@ -85,13 +85,9 @@ def check_epochs(entry: Exercise) -> PartsInOrder:
 
 
 def _fence_keys(place: int, mine: str, fence: str, **_: object) -> tuple[str, ...]:
-    fits = {
-        "names C": mine == "C",
-        "fenced by B": fence == "B",
-        "a fetch": place + 1 == FETCH and mine == "P",
-        f"{fence} {mine}": True,
-    }
-    return tuple(key for key, fit in fits.items() if fit)
+    is_fetch = place + 1 == FETCH and mine == "P"
+    fits = {"names C": mine == "C", "fenced by B": fence == "B", "a fetch": is_fetch}
+    return (*(key for key, fit in fits.items() if fit), f"{fence} {mine}")
 
 
 def _single_letters(parts: list[str]) -> list[str]:

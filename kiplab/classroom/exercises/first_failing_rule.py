@@ -11,7 +11,6 @@ from functools import cache, partial
 import msgspec
 from msgspec.structs import replace
 
-from ...plays.play import Play
 from ...plays.stage import Stage
 from ...plays.verdict import refused
 from ...protocol.facts import Refused
@@ -50,10 +49,8 @@ class Ruling(msgspec.Struct, frozen=True):
 def rulings_of(stage: Stage) -> list[Ruling]:
     """The ruling on each request of a run, in order; BLANK for an unknown rule."""
     return [
-        Ruling(refusal.error.name, _LETTERS.get(refusal.guard or "", BLANK))
-        if refusal
-        else Ruling("NONE", TAKEN)
-        for refusal in _refusals(stage)
+        Ruling(r.error.name, _LETTERS.get(r.guard or "", BLANK)) if r else Ruling("NONE", TAKEN)
+        for r in _refusals(stage)
     ]
 
 
@@ -63,7 +60,13 @@ def failing(number: int, kafka: str | None = None, play: str = EIGHT) -> str:
 
     Each is found by taking away those that come before it.
     """
-    alone, off = _alone(number, kafka, play), list[str]()
+    # The play with one request, after the earlier requests that were accepted.
+    whole = run(play, kafka=kafka).stage
+    sent = [s for s in whole.play.statements if s.verb == "send"]
+    before = zip(sent[: number - 1], rulings_of(whole), strict=False)
+    taken = (s for s, ruling in before if ruling.letter == TAKEN)
+    lines = (*header_of(whole.play), *taken, sent[number - 1])
+    alone, off = replace(whole.play, statements=lines), list[str]()
     while True:
         *_, refusal = _refusals(run(alone, kafka=kafka, off=tuple(off)).stage)
         if refusal is None or refusal.guard is None:
@@ -77,15 +80,6 @@ def _refusals(stage: Stage, verb: str = "send") -> Iterator[Refused | None]:
         if performed.statement.verb == verb:
             events = stage.events_of(performed)
             yield next((event for event in events if isinstance(event, Refused)), None)
-
-
-def _alone(number: int, kafka: str | None, play: str) -> Play:
-    """The play with one request, after the earlier requests that were accepted."""
-    whole = run(play, kafka=kafka).stage
-    sent = [s for s in whole.play.statements if s.verb == "send"]
-    before = zip(sent[: number - 1], rulings_of(whole), strict=False)
-    taken = (s for s, ruling in before if ruling.letter == TAKEN)
-    return replace(whole.play, statements=(*header_of(whole.play), *taken, sent[number - 1]))
 
 
 def _ruling(part: str) -> Ruling:
@@ -141,15 +135,13 @@ def _shut_down(*plays: str) -> tuple[str, ...]:
     return *errors, *leaders, "".join(map(str, bills["isr"]))
 
 
-def _bare(word: str) -> str:
-    return "NONE" if is_none(word) else re.sub(r"[^\w?]", "", word.upper())
-
-
 @OfExercise
 def check_shutting_down(entry: Exercise) -> PartsInOrder:
     """Errors, leaders and the members of an ISR: ``["NONE", ..., "3", "none", "{1, 2}"]``."""
     return PartsInOrder(
-        read=lambda words: [*map(_bare, words)],
+        read=lambda words: [
+            "NONE" if is_none(word) else re.sub(r"[^\w?]", "", word.upper()) for word in words
+        ],
         true=lambda: _shut_down(*map(entry.play, entry.plays)),
     )
 

@@ -40,12 +40,9 @@ def end(situation: str, elr: str) -> End:
     """How a situation of the checkpoint ends with the feature, or without it."""
     stage = played(_SITUATIONS.play(situation, elr=elr), situation)
     state = state_of(stage.cluster)
-    return End(
-        lost=bool(verdict.lost(stage)),
-        led=state.leader != ids.NO_LEADER,
-        recovering=state.recovery == registrations.LeaderRecoveryState.RECOVERING,
-        lacked=bool(lacked(stage)),
-    )
+    recovering = state.recovery == registrations.LeaderRecoveryState.RECOVERING
+    led = state.leader != ids.NO_LEADER
+    return End(bool(verdict.lost(stage)), led, recovering, bool(lacked(stage)))
 
 
 def effects(situation: str) -> frozenset[str]:

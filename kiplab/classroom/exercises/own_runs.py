@@ -87,15 +87,10 @@ def _stage(answer: object, own: Play) -> Stage | None:
     if isinstance(answer, str) and tokens.is_token(answer):
         play, features = library.find(answer)
         return runner.run_play(play, features)
-    lines = _lines(answer)
-    return None if lines is None else _written(lines, own)
-
-
-def _lines(answer: object) -> str | None:
     if isinstance(answer, str):
-        return answer.replace(";", "\n")
+        return _written(answer.replace(";", "\n"), own)
     if isinstance(answer, Iterable) and not isinstance(answer, bytes):
-        return "\n".join(str(line) for line in islice(answer, LINES_MAX))
+        return _written("\n".join(str(line) for line in islice(answer, LINES_MAX)), own)
     return None
 
 

@@ -39,11 +39,9 @@ def check_proof() -> list[str]:
     about other bounds, about a rule that was never needed, or about what is no model.
     """
     whole, empty = proof(), proof(writes=0)
-    facts = {
-        "A": whole.verdict == PROVED,
-        "D": any(guard.startswith("903.") for guard in whole.vacuity.fired),
-        "G": empty.verdict == PROVED and not empty.vacuity.committed,
-    }
+    fired = any(guard.startswith("903.") for guard in whole.vacuity.fired)
+    nothing = empty.verdict == PROVED and not empty.vacuity.committed
+    facts = {"A": whole.verdict == PROVED, "D": fired, "G": nothing}
     return [letter for letter, fact in facts.items() if fact]
 
 
@@ -68,13 +66,11 @@ def truth() -> tuple[str, str, str, str]:
     """(hole of 841, hole of 903, guards never needed, sets that suffice)."""
     chart = charted()
     enough = sum(cell.verdict == PROVED for cell in chart.cells)
-    never = " ".join(chart.redundant) or "-"
-    return _OPENED["841"], _OPENED["903"], never, str(enough)
+    return _OPENED["841"], _OPENED["903"], " ".join(chart.redundant) or "-", str(enough)
 
 
 def _holes(parts: list[str]) -> list[str]:
-    strange = [part[:20] for part in parts[:2] if part.upper() not in HOLES]
-    if strange:
+    if strange := [part[:20] for part in parts[:2] if part.upper() not in HOLES]:
         raise UnfitError(f"There is no hole {', '.join(strange)}. Use {' '.join(HOLES)}.")
     return [_plain(part) for part in parts]
 
@@ -100,7 +96,6 @@ for none), and how many of the sixteen sets are proved to suffice.
 SUSPECTS = guard_matrix.DEFAULT_GUARDS
 """One of these is off in each of the clusters."""
 MISSING = {"A": "497.maximal-isr", "B": "903", "C": "631.one-live-incarnation"}
-_HIDDEN = f"{KAFKA}, one rule missing"
 
 
 class Clue(msgspec.Struct, frozen=True):
@@ -127,7 +122,7 @@ class Mystery(msgspec.Struct, frozen=True):
     def explore(self, **bounds: int) -> Clue:
         """Search it; bounds as of `kiplab.explore`. Raises ExploreError for an unknown bound."""
         explored = _explored(MISSING[self.cluster], tuple(sorted(bounds.items())))
-        sentence = explored.sentence.replace(explored.features, _HIDDEN)
+        sentence = explored.sentence.replace(explored.features, f"{KAFKA}, one rule missing")
         return Clue(self.cluster, sentence, explored.steps, _story(explored))
 
     def __repr__(self) -> str:
@@ -136,11 +131,9 @@ class Mystery(msgspec.Struct, frozen=True):
 
 def mystery(cluster: str) -> Mystery:
     """One of the clusters A, B and C. Raises ExploreError for another."""
-    letter = str(cluster).strip().upper()
-    if letter not in MISSING:
-        there_are = ", ".join(MISSING)
-        raise ExploreError(f"there is no cluster {cluster!r}; the clusters are {there_are}")
-    return Mystery(letter)
+    if (letter := str(cluster).strip().upper()) in MISSING:
+        return Mystery(letter)
+    raise ExploreError(f"there is no cluster {cluster!r}; the clusters are {', '.join(MISSING)}")
 
 
 @cache
@@ -151,28 +144,25 @@ def _explored(off: str, bounds: tuple[tuple[str, int], ...]) -> Explored:
 
 def _story(explored: Explored) -> str:
     """The shortest way in words, without the line that names the rules."""
-    if explored.play is None:
-        return ""
-    _, _, story = Run(runner.run_play(explored.play)).text().partition("\n")
-    return story.strip("\n")
+    told = "" if explored.play is None else Run(runner.run_play(explored.play)).text()
+    return told.partition("\n")[2].strip("\n")
 
 
 def _suspects(parts: list[str]) -> list[str]:
     read = [_suspect(part) for part in parts]
-    strange = [part[:30] for part, suspect in zip(parts, read, strict=True) if suspect is None]
-    if strange:
+    if strange := [part[:30] for part, suspect in zip(parts, read, strict=True) if not suspect]:
         suspects = ", ".join(SUSPECTS)
         raise UnfitError(f"Choose among {suspects}. None of them is {', '.join(strange)}.")
-    return [suspect for suspect in read if suspect is not None]
+    return read
 
 
-def _suspect(part: str) -> str | None:
-    """The suspect that is meant; None for none of them, or for several."""
+def _suspect(part: str) -> str:
+    """The suspect that is meant; empty for none of them, or for several."""
     wanted = part.strip().lower().removeprefix("kip-")
     exact = [s for s in SUSPECTS if wanted in (s, s.partition(".")[2])]
     known = {*guards.named(wanted)} if wanted else set[str]()
     meant = exact or [s for s in SUSPECTS if known & {*guards.named(s)}]
-    return meant[0] if len(meant) == 1 else None
+    return meant[0] if len(meant) == 1 else ""
 
 
 check_missing_guard = PartsInOrder(read=_suspects, true=lambda: list(MISSING.values()))

@@ -25,12 +25,8 @@ ARRIVALS = {str(n): f"kafka-14139-after-step-{n}" for n in range(1, 6)}
 """The play in which the request arrives after each of the race's first five steps."""
 MOMENTS = {"F": "841-by-903-while-fenced", "R": "841-by-903-after-return"}
 """The request arrives while broker 2 is **f**enced, or when it has **r**eturned."""
-RULES: dict[str, tuple[str, ...]] = {
-    "neither": ("841", "903"),
-    "841 only": ("903",),
-    "903 only": ("841",),
-    "both": (),
-}
+_ALONE = {"841 only": ("903",), "903 only": ("841",)}
+RULES: dict[str, tuple[str, ...]] = {"neither": ("841", "903"), **_ALONE, "both": ()}
 """Name of each of the four rule sets: (what is switched off)."""
 
 
@@ -50,8 +46,8 @@ def at_risk() -> tuple[int, int]:
 @cache
 def losing(release: str) -> frozenset[str]:
     """The ARRIVALS that lose data on a release."""
-    verdicts = {n: run(play, kafka=release).verdict for n, play in ARRIVALS.items()}
-    return frozenset(n for n, verdict in verdicts.items() if verdict == "loss")
+    runs = ((n, run(play, kafka=release)) for n, play in ARRIVALS.items())
+    return frozenset(n for n, played in runs if played.verdict == "loss")
 
 
 def _window_keys(
@@ -82,8 +78,8 @@ there is a word for each of RELEASES: ``[6, 8, "345", "5", "-"]`` has the right 
 @cache
 def losses(rules: str) -> frozenset[str]:
     """The MOMENTS that lose data under one of RULES."""
-    runs = {letter: run(play, off=RULES[rules]) for letter, play in MOMENTS.items()}
-    return frozenset(letter for letter, played in runs.items() if played.verdict == "loss")
+    runs = ((letter, run(play, off=RULES[rules])) for letter, play in MOMENTS.items())
+    return frozenset(letter for letter, played in runs if played.verdict == "loss")
 
 
 check_two_by_two = PartsInOrder(
@@ -130,12 +126,6 @@ def last_replica(played: Run) -> tuple[str, str, str]:
     return f"{gone['first']}-{gone['last']}", f"{cut.first}-{cut.last}", str(stopped)
 
 
-def _last_parts(parts: list[str]) -> list[str]:
-    """``"none"`` is no request at all."""
-    refusals = "0" if is_none(parts[2]) else _range(parts[2])
-    return [*map(_range, parts[:2]), refusals]
-
-
 @answers.OfExercise
 def check_last_replica(entry: Exercise) -> PartsInOrder:
     """Three parts about its play, offsets as ``"0-99"``.
@@ -145,7 +135,10 @@ def check_last_replica(entry: Exercise) -> PartsInOrder:
     """
     played = run(entry.source)
     return PartsInOrder(
-        read=_last_parts, true=lambda: last_replica(played), token=lambda: played.token
+        # "none" is no request at all.
+        read=lambda p: [*map(_range, p[:2]), "0" if is_none(p[2]) else _range(p[2])],
+        true=lambda: last_replica(played),
+        token=lambda: played.token,
     )
 
 
@@ -203,7 +196,9 @@ def check_order(answer: object) -> Verdict:
     if broken is not None:
         return _impossible(names, broken, stage)
     if not lost(stage):
-        return _why_safe(stage), {"token": tokens.encode(play)}
+        guards = {r["guard"] for r in refused(stage)}
+        leader = "leader fenced" if "497.leader-epoch" in guards else "shrunk"
+        return "fenced" if "841.fenced" in guards else leader, {"token": tokens.encode(play)}
     (gone, *_) = lost(stage)
     # Not even KIP-903 would have saved the records of the last replica.
     newer = verdict(_run(play, parse_features("3.5")))
@@ -223,16 +218,8 @@ def _misnamed(names: list[str]) -> str:
 def _impossible(names: list[str], broken: Performed, stage: Stage) -> Verdict:
     name = next(n for n in names if EVENTS[n][1] == broken.statement.text)
     reason = broken.not_applicable.reason if broken.not_applicable else ""
-    number = names.index(name) + 1
     old_session = "631.one-live-incarnation" in {r["guard"] for r in refused(stage)}
     key = f"impossible {'old session' if old_session else name}"
-    values = {"number": number, "event": EVENTS[name][0], "reason": reason}
+    values = {"number": names.index(name) + 1, "event": EVENTS[name][0], "reason": reason}
     hinted = key in exercise("kafka-14139/order").outcomes
     return key if hinted else "impossible", values
-
-
-def _why_safe(stage: Stage) -> str:
-    guards = {r["guard"] for r in refused(stage)}
-    if "841.fenced" in guards:
-        return "fenced"
-    return "leader fenced" if "497.leader-epoch" in guards else "shrunk"

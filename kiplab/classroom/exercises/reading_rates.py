@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 
 from ...extras import MissingExtraError, needed_by
-from ...fleet.fleet_answers import recorded_answers
-from ...fleet.parameters import fleet_study, parameter_checks, parameter_errors, parameter_table
+from ...fleet.fleet_answers import quick_estimate
+from ...fleet.parameters import fleet_study, parameter_checks, parameter_table
 from ...plays.play import Play
 from ..exercise_table import LESS, MORE, NEVER, SAME, WHAT_IFS, UnfitError
 from .answers import TrueStatements, Verdict, WholeAnswer
@@ -50,12 +50,9 @@ def check_safer_fleet(answer: object) -> Verdict:
     if points == len(FACTORS):
         return "enough", {"times": factor}
     slow = any("alter_partition" in str(name) for name in answer)
-    return "slow requests" if slow else "less", {
-        "times": factor,
-        "next": FACTORS[points],
-        "points": points,
-        "where": f"Look again at: {', '.join(map(str, answer))}.",
-    }
+    where = f"Look again at: {', '.join(map(str, answer))}."
+    told = {"times": factor, "next": FACTORS[points], "points": points, "where": where}
+    return "slow requests" if slow else "less", told
 
 
 def demand_usual(answer: Mapping[Any, Any]) -> None:
@@ -67,7 +64,7 @@ def demand_usual(answer: Mapping[Any, Any]) -> None:
             raise UnfitError(f"{name} stays as it is. Leave {', '.join(FIXED)} alone.")
         try:
             number = parameter_checks.checked(str(name), value)
-        except parameter_errors.ParameterError as problem:
+        except parameter_checks.ParameterError as problem:
             raise UnfitError(f"{problem}.") from None
         low, high = parameter_table.PARAMETERS[str(name)].usual
         if not low <= number <= high:
@@ -99,31 +96,26 @@ TWICE = 2.0
 @cache
 def outcome_of(letter: str) -> str:
     """One of WAYS. Raises KeyError for no letter, MissingExtraError as an estimate does."""
-    before, after = rates_of(letter)
-    if before.why_never and after.why_never:
+    rows = rates_of(letter)
+    if all(row.why_never for row in rows):
         return NEVER
-    if (after.rate or 0.0) >= TWICE * (before.rate or 0.0):
-        return MORE
-    return LESS if TWICE * (after.rate or 0.0) <= (before.rate or 0.0) else SAME
+    before, after = (row.rate or 0.0 for row in rows)
+    return MORE if after >= TWICE * before else LESS if TWICE * after <= before else SAME
 
 
 def rates_of(letter: str) -> tuple[Any, Any]:
     """The rows before the change and after it. Raises what `outcome_of` raises."""
     what_if = WHAT_IFS[letter]
-    changes = (what_if.before, what_if.after)
-    before, after = (
-        _answer(features, tuple(sorted(changed.items()))).row(features, what_if.metric)
-        for features, changed in zip(what_if.features, changes, strict=True)
-    )
+    pairs = zip(what_if.features, (what_if.before, what_if.after), strict=True)
+    answers = ((kips, _answer(kips, tuple(sorted(changed.items())))) for kips, changed in pairs)
+    before, after = (answer.row(kips, what_if.metric) for kips, answer in answers)
     return before, after
 
 
 @cache
 def _answer(features: str, parameters: tuple[tuple[str, Any], ...]) -> Any:
-    from ...fleet.fleet_answers.quick_estimate import changed, estimate
-
-    study: fleet_study.FleetStudy = changed(fleet_study.read_study(FLEET), dict(parameters))
-    return estimate(msgspec.structs.replace(study, feature_sets=(features,)))
+    study = quick_estimate.changed(fleet_study.read_study(FLEET), dict(parameters))
+    return quick_estimate.estimate(msgspec.structs.replace(study, feature_sets=(features,)))
 
 
 KIPS = "841+903"
@@ -145,7 +137,7 @@ def loss_of(cause: str = CAUSES[0], **parameters: Any) -> Play:
         with needed_by("a story of a fleet"):
             import numba  # noqa: F401
     except MissingExtraError:
-        if (known := recorded_answers.recorded_story(cause, parameters)) is None:
+        if (known := quick_estimate.recorded_story(cause, parameters)) is None:
             raise
         return known
     return _story(cause, tuple(sorted(parameters.items())))
@@ -153,10 +145,9 @@ def loss_of(cause: str = CAUSES[0], **parameters: Any) -> Play:
 
 @cache
 def _story(cause: str, parameters: tuple[tuple[str, Any], ...]) -> Play:
-    from ...fleet.agreement.story_search import stories
-    from ...fleet.fleet_answers.quick_estimate import changed
+    from ...fleet.agreement.story import stories
 
-    (scenario,) = changed(fleet_study.read_study(FLEET), dict(parameters)).scenarios
+    (scenario,) = quick_estimate.changed(fleet_study.read_study(FLEET), dict(parameters)).scenarios
     for story in stories(scenario, seed=0, features=KIPS, metric=cause, years=_YEARS):
         return story.play
     raise LookupError(f"{_YEARS:,} partition-years have no {cause} that can be told")

@@ -4,12 +4,11 @@ what was lost and refused is held against what the business can bear.
 
 import re
 from functools import cache, partial
-from itertools import product
+from itertools import chain, product
 
 import msgspec
 
 from ...engine.cluster import broker
-from ...plays.stage import Stage
 from ...protocol.facts import BatchAcknowledged
 from ...protocol.replica.broker_state import log_of
 from ...rows.client_records import acknowledged_records, missing
@@ -58,12 +57,8 @@ def nights(settings: Settings, entry: Exercise | None = None) -> tuple[Night, ..
     enabled = "yes" if unclean == "true" else "no"
     of_topic = f"min-insync-replicas={wanted} unclean-leader-election={enabled}"
     entry = entry or exercise(ID)
-    return _nights(*(entry.play(night, settings=of_topic, acks=acks) for night in entry.plays))
-
-
-@cache
-def _nights(*plays: str) -> tuple[Night, ...]:
-    return tuple(_night(played(play, "night")) for play in plays)
+    plays = (entry.play(night, settings=of_topic, acks=acks) for night in entry.plays)
+    return tuple(_night(play) for play in plays)
 
 
 def bills() -> str:
@@ -83,7 +78,9 @@ def _served(outcomes: tuple[Night, ...]) -> frozenset[str]:
     return frozenset().union(*(night.served for night in outcomes))
 
 
-def _night(stage: Stage) -> Night:
+@cache
+def _night(play: str) -> Night:
+    stage = played(play, "night")
     leader = broker(stage.cluster, state_of(stage.cluster).leader)
     assert leader is not None, "every night ends with a leader"
     log = log_of(leader, PARTITION)
@@ -94,11 +91,10 @@ def _night(stage: Stage) -> Night:
 
 def _bare(answer: object) -> object:
     """Settings as one text, with ; between, are as good as a list; question marks say nothing."""
-    if isinstance(answer, str):
-        answer = answer.split(";")
-    if not isinstance(answer, list | tuple):
-        return answer
-    return [part if _words(str(part)) else BLANK for part in answer[:PARTS_MAX]]
+    given = answer.split(";") if isinstance(answer, str) else answer
+    if not isinstance(given, list | tuple):
+        return given
+    return [part if _words(str(part)) else BLANK for part in given[:PARTS_MAX]]
 
 
 def _words(text: str) -> list[str]:
@@ -106,19 +102,17 @@ def _words(text: str) -> list[str]:
 
 
 def _settings(part: str) -> Settings | None:
-    words = tuple(_words(part))
-    return next((settings for settings in CHOICES if settings == words), None)
+    return next((settings for settings in CHOICES if [*settings] == _words(part)), None)
 
 
 def complaint(business: Business, settings: Settings, entry: Exercise | None = None) -> str:
     """The first thing that it cannot bear: ``"lost in third"``, ``"fourth unserved"``; or empty."""
     outcomes, names = nights(settings, entry), ("first", "second", "third")
     count = (entry or exercise(ID)).values["count"]
-    for night, bears, name in zip(outcomes, business.bears, names, strict=True):
-        if night.lost > bears * count:
-            return f"lost in {name}"
-    refused = [name for name in business.takes if name not in _served(outcomes)]
-    return f"{refused[0]} unserved" if refused else ""
+    pairs = zip(names, outcomes, business.bears, strict=True)
+    lost = (f"lost in {name}" for name, night, bears in pairs if night.lost > bears * count)
+    refused = (f"{name} unserved" for name in business.takes if name not in _served(outcomes))
+    return next(chain(lost, refused), "")
 
 
 def _complaints(entry: Exercise, parts: list[str]) -> list[str]:

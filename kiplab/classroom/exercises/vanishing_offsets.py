@@ -3,7 +3,7 @@ unclean election, what consumers notice, and one record lost on purpose.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache, partial
 
 import msgspec
@@ -53,14 +53,8 @@ def vanishing(play: str = VANISHING_RUN) -> Vanishing:
     (fetched,) = (c for p, c in moments(stage) if p.statement.text == "fetch 2")
     replica = replica_of(_node(fetched, NEW), PARTITION)
     assert replica is not None
-    return Vanishing(
-        stage=stage,
-        first=lost.first,
-        last=lost.last,
-        end=log.end,
-        epoch=log.epochs[-1].offset,
-        known_mark=replica.high_watermark,
-    )
+    known = (log.end, log.epochs[-1].offset, replica.high_watermark)
+    return Vanishing(stage, lost.first, lost.last, *known)
 
 
 def _node(cluster: Cluster, id: ids.BrokerId) -> Broker:
@@ -155,15 +149,10 @@ def noticed(consumer: str, off: tuple[str, ...]) -> str:
         return THROWS
     if any(isinstance(e, facts.PositionTruncated) and e.consumer == consumer for e in stage.events):
         return BACK
-    return UNSEEN if _has_what_is_gone(stage.cluster, consumer) else NOTHING
-
-
-def _has_what_is_gone(cluster: Cluster, consumer: str) -> bool:
-    """Whether it holds records that the leader has not."""
-    reader = consumers.consumer_of(cluster, consumer, PARTITION)
+    reader = consumers.consumer_of(stage.cluster, consumer, PARTITION)
     assert reader is not None, "every consumer asked about is one of the play"
-    log = log_of(_node(cluster, state_of(cluster).leader), PARTITION)
-    return bool(missing(log, stretches(reader.observed)))
+    log = log_of(_node(stage.cluster, state_of(stage.cluster).leader), PARTITION)
+    return UNSEEN if missing(log, stretches(reader.observed)) else NOTHING
 
 
 check_what_they_notice = PartsInOrder(
@@ -173,27 +162,18 @@ check_what_they_notice = PartsInOrder(
 """A letter for each of CONSUMERS, in order: N, B, X or S."""
 
 
-def _gone(stage: Stage) -> set[int]:
-    """Every committed record that a leader did not have when it took over."""
-    spans = (item for item in lost(stage) if item["partition"] == PARTITION)
-    return {offset for item in spans for offset in range(item["first"], item["last"] + 1)}
-
-
-def _promised(stage: Stage) -> set[int]:
-    """Records that were acknowledged to named producers with acks=all."""
-    answers = (t for t in acknowledged_records(stage) if t.partition == PARTITION and t.acks_all)
-    return _every(records for answer in answers for records in answer.records)
+def _acknowledged(stage: Stage, *, acks_all: bool) -> Iterator[EpochRecords]:
+    """Records that were acknowledged to named producers with acks=all, or with acks=1."""
+    for answer in acknowledged_records(stage):
+        if (answer.partition, answer.acks_all) == (PARTITION, acks_all):
+            yield from answer.records
 
 
 def lacked(stage: Stage) -> set[int]:
     """Records that acks=1 acknowledged and the last leader does not have."""
     leader = broker(stage.cluster, state_of(stage.cluster).leader)
-    if leader is None:
-        return set()
-    acknowledged = acknowledged_records(stage)
-    answers = (t for t in acknowledged if t.partition == PARTITION and not t.acks_all)
-    records = (r for answer in answers for r in answer.records)
-    return _every(missing(log_of(leader, PARTITION), records))
+    records = _acknowledged(stage, acks_all=False)
+    return _every(missing(log_of(leader, PARTITION), records)) if leader is not None else set()
 
 
 def _every(parts: Iterable[EpochRecords]) -> set[int]:
@@ -213,8 +193,10 @@ def check_lose_one(entry: Exercise) -> WholeAnswer:
 
 def _lost_one(begins: Play, answer: object) -> Verdict:
     pair = answer if isinstance(answer, tuple | list) and len(answer) == 2 else (answer, None)
-    run, offset = pair[0], _number(pair[1])
-    if offset is None:
+    run, offset = pair
+    if isinstance(offset, str) and offset.strip().isdecimal():
+        offset = int(offset.strip()[:18])
+    if not isinstance(offset, int) or isinstance(offset, bool):
         wanted = "a run of your own and the offset that it lost, as in (lab, 17)"
         raise UnfitError(f"Not answered yet: give {wanted}.")
     stage = own_run(run, begins)
@@ -222,14 +204,11 @@ def _lost_one(begins: Play, answer: object) -> Verdict:
     return key, {**values, "named": offset, "token": token_of(stage)}
 
 
-def _number(offset: object) -> int | None:
-    if isinstance(offset, str) and offset.strip().isdecimal():
-        return int(offset.strip()[:18])
-    return offset if isinstance(offset, int) and not isinstance(offset, bool) else None
-
-
 def _verdict(stage: Stage, named: int) -> tuple[str, dict[str, object]]:
-    gone, promised = _gone(stage), _promised(stage)
+    # Every committed record that a leader did not have when it took over.
+    spans = (item for item in lost(stage) if item["partition"] == PARTITION)
+    gone = {offset for item in spans for offset in range(item["first"], item["last"] + 1)}
+    promised = _every(_acknowledged(stage, acks_all=True))
     if not gone & promised:
         return _kept(stage, gone)
     if not any(isinstance(e, facts.LeaderElected) and e.unclean for e in stage.events):

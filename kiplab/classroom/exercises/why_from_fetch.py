@@ -33,8 +33,8 @@ _SKIPS_FENCED = "841.leader-skips-fenced"
 @cache
 def losing(design: str) -> frozenset[str]:
     """The MOMENTS that lose data under one of DESIGNS."""
-    runs = {letter: run_play(load(play), DESIGNS[design]) for letter, play in MOMENTS.items()}
-    return frozenset(letter for letter, stage in runs.items() if lost(stage))
+    rules = DESIGNS[design]
+    return frozenset(n for n, play in MOMENTS.items() if lost(run_play(load(play), rules)))
 
 
 check_epoch_sources = PartsInOrder(

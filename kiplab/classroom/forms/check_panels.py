@@ -45,9 +45,17 @@ class CheckPanel(QuestionPanel, ABC):
         """What is filled in, as `kiplab.check` reads it."""
 
     def _judge(self, answer: object) -> Checked:
-        self.checked = check(self.exercise.id, answer)
-        self.result.value = _as_html(self.checked)
-        return self.checked
+        """A screen reader speaks what is shown of an answer at this attempt."""
+        self.checked = checked = check(self.exercise.id, answer)
+        mark, edge = ("✓", "#009e73") if checked.right else ("○", "#e69f00")
+        first, *more = map(escape, checked.texts)
+        lines = [f"<b>{mark} {checked.points} of {checked.of} points.</b> {first}", *more]
+        self.result.value = (
+            f'<div class="kiplab-checked" role="status" style="border-left:5px solid {edge};'
+            f'padding:6px 12px;line-height:1.5;color:{INK};background:{SOFT}">'
+            f"{'<br>'.join(lines)}</div>"
+        )
+        return checked
 
     def _in_words(self) -> str:
         return f"{self!r}\nIn words: kiplab.check({self.exercise.id!r}, ...)"
@@ -146,18 +154,6 @@ class AnswerSheet(CheckPanel):
         return f"<AnswerSheet: {answer if isinstance(answer, str) else ', '.join(answer)}>"
 
 
-def _as_html(checked: Checked) -> str:
-    """What is shown of an answer at this attempt, as HTML that a screen reader speaks."""
-    mark, edge = ("✓", "#009e73") if checked.right else ("○", "#e69f00")
-    first, *more = map(escape, checked.texts)
-    lines = [f"<b>{mark} {checked.points} of {checked.of} points.</b> {first}", *more]
-    return (
-        f'<div class="kiplab-checked" role="status" style="border-left:5px solid {edge};'
-        f'padding:6px 12px;line-height:1.5;color:{INK};background:{SOFT}">'
-        f"{'<br>'.join(lines)}</div>"
-    )
-
-
 class Ordering(CheckPanel):
     """Eight events to be ordered, each with its letter: dragged, or moved by arrow keys.
 
@@ -169,7 +165,8 @@ class Ordering(CheckPanel):
 
     def __init__(self, start: Sequence[str] = tuple(EVENTS)) -> None:
         super().__init__("kafka-14139/order")
-        self._run: Run | None = None
+        self.run: Run | None = None
+        """The run of the order that was checked last, what could not happen left out."""
         shown = {name: f"{_LETTER[name]} · {EVENTS[name][0]}" for name in start}
         self.list = Ordered(description="First to last", words=shown, value=tuple(start))
         self.schedule = column([])
@@ -181,11 +178,6 @@ class Ordering(CheckPanel):
     def answer(self) -> list[str]:
         return [*self.list.value]
 
-    @property
-    def run(self) -> Run | None:
-        """The run of the order that was checked last, what could not happen left out."""
-        return self._run
-
     def move(self, name: str, by: int) -> None:
         """Move an event so many places: -1 is one earlier. At the ends it stays."""
         order = self.answer
@@ -196,8 +188,8 @@ class Ordering(CheckPanel):
     def check(self) -> None:
         """Judge the order as it stands, and draw it."""
         super().check()
-        self._run = Run(stage_of(self.answer))
-        drawn = self._run.timeline(width=840)
+        self.run = Run(stage_of(self.answer))
+        drawn = self.run.timeline(width=840)
         self.schedule.children = (PlotlyPicture(drawn.to_plotly_json()),)
 
     def __repr__(self) -> str:

@@ -105,8 +105,6 @@ class WrittenAnswer(QuestionPanel):
 
 def write(id: str) -> WrittenAnswer:
     """Ask the question `id`, to be answered in sentences. Raises ExerciseIdError for no such id."""
-    if id not in WRITTEN:
-        raise ExerciseIdError(
-            f"nothing is to be written about {id!r}; there are {', '.join(WRITTEN)}"
-        )
-    return WrittenAnswer(id)
+    if id in WRITTEN:
+        return WrittenAnswer(id)
+    raise ExerciseIdError(f"nothing is to be written about {id!r}; there are {', '.join(WRITTEN)}")

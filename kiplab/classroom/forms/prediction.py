@@ -155,18 +155,15 @@ class Prediction(QuestionPanel):
             work_on_disk.lock(self.id, answer)
         except OSError as problem:
             lost = "so it is gone when the kernel stops or starts again."
-            text = f"It cannot be {work_on_disk.nowhere(problem)}; {lost}"
-            text += f" {work_on_disk.remedy()}"
-            self._show_locked(f" {text}", alarm=True)
+            text = f" It cannot be {work_on_disk.nowhere(problem)}; {lost} {work_on_disk.remedy()}"
+            self._show_locked(text, alarm=True)
         else:
             self._show_locked(work_on_disk.set_aside_since(before))
 
     def _ready(self) -> None:
-        chosen = self.choices.value is not None
-        self.lock_button.disabled = not chosen
-        self.lock_button.tooltip = (
-            "It is kept, and cannot be changed afterwards" if chosen else "Choose an answer first"
-        )
+        missing = None if self.choices.value is not None else "Choose an answer first"
+        self.lock_button.disabled = missing is not None
+        self.lock_button.tooltip = missing or "It is kept, and cannot be changed afterwards"
 
     def _show_locked(self, more: str = "", *, alarm: bool = False) -> None:
         if self.answer in self.choices.options:
@@ -193,7 +190,7 @@ class PredictionBesideRun(QuestionPanel):
         self._prediction, self._run = prediction, run
         self.words = labelled.words(note(_NOTHING_YET))
         self.box = surface.Surface(self.words)
-        prediction.when_locked(self._fill_in)
+        prediction.when_locked(lambda: setattr(self.words, "value", table_of(self.cells)))
 
     @property
     def cells(self) -> list[tuple[str, str]]:
@@ -205,9 +202,6 @@ class PredictionBesideRun(QuestionPanel):
         refused = "; ".join(f"refused: {e}{f' ({n} times)' * (n > 1)}" for e, n in errors.items())
         shown = f"{run.verdict}: {run.sentence}; {refused or 'nothing was refused'}"
         return [*self._prediction.compared, ("The run says", shown)]
-
-    def _fill_in(self) -> None:
-        self.words.value = table_of(self.cells)
 
     def __repr__(self) -> str:
         return in_lines(self.cells) or _NOTHING_YET

@@ -4,7 +4,7 @@ from html import escape
 
 from ...figures.how_often import fleet_words, measured_rate
 from ...fleet.fleet_answers import counted_metrics, fleet_row
-from ...fleet.parameters.years import MICROSECONDS_PER_YEAR, SECONDS_PER_YEAR
+from ...fleet.parameters.scenario import MICROSECONDS_PER_YEAR, SECONDS_PER_YEAR
 from ...fleet.pictures.picture_rows import measured
 from ...widgets.elements.labelled import words
 from ...widgets.markup import muted
@@ -55,10 +55,10 @@ class WhatIfPrediction(Prediction):
     def _fill_in(self) -> None:
         unit = muted(self._unit)
         tables = f"{table_of(self.compared)}{unit}{table_of(self._rates())}"
-        *first, others = self._said()
-        first_html = "".join(f"<p>{escape(text)}</p>" for text in first)
-        fold = f"<details><summary>Other ideas</summary><p>{escape(others)}</p></details>"
-        self.outcome.value = f"{tables}{first_html}{fold if first else escape(others)}"
+        *first, others = map(escape, self._said())
+        said = "".join(f"<p>{text}</p>" for text in first)
+        fold = f"<details><summary>Other ideas</summary><p>{others}</p></details>"
+        self.outcome.value = f"{tables}{said}{fold if first else others}"
 
     def _said(self) -> list[str]:
         """The idea behind a wrong answer, why the right one is right, others' ideas; if open."""

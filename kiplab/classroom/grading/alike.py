@@ -11,7 +11,7 @@ from itertools import combinations
 
 from msgspec.structs import replace
 
-from ..work_on_disk import Work
+from ..work_on_disk import ExerciseWork, Work
 
 SELDOM, EXERCISES_MIN, TIMES_MIN = 3, 2, 3
 """What at most so many students have is seldom; so many exercises, or times, have to be equal."""
@@ -46,24 +46,20 @@ def _equal(works: Sequence[Work]) -> Iterator[tuple[_Pair, str]]:
 
 def _wrong_answers(works: Sequence[Work]) -> Iterator[tuple[_Pair, str]]:
     """To several exercises the same wrong answers, in the same order."""
-    wrong = (
-        ((id, tuple(tried.answer for tried in kept.tries if tried.points < kept.of)), at)
-        for at, work in enumerate(works)
-        for id, kept in work.exercises.items()
-    )
-    for pair, ids in _shared((key, at) for key, at in wrong if key[1]):
+    kept = _exercises(works)
+    wrong = ((id, tuple(t.answer for t in e.tries if t.points < e.of), at) for id, e, at in kept)
+    for pair, ids in _shared(wrong):
         if len(ids) >= EXERCISES_MIN:
             yield pair, f"the same wrong answers, in order, to {', '.join(sorted(ids))}"
 
 
+def _exercises(works: Sequence[Work]) -> Iterator[tuple[str, ExerciseWork, int]]:
+    return ((id, e, at) for at, work in enumerate(works) for id, e in work.exercises.items())
+
+
 def _times(works: Sequence[Work]) -> Iterator[tuple[_Pair, str]]:
-    tries = (
-        ((id, tried.at), at)
-        for at, work in enumerate(works)
-        for id, kept in work.exercises.items()
-        for tried in kept.tries
-    )
-    for pair, ids in _shared((key, at) for key, at in tries if key[1]):
+    times = ((id, tried.at, at) for id, e, at in _exercises(works) for tried in e.tries)
+    for pair, ids in _shared(times):
         if len(ids) >= TIMES_MIN:
             yield pair, f"{len(ids)} attempts in the same seconds"
 
@@ -89,10 +85,10 @@ def _grouped(keys: Iterable[tuple[Hashable, int]]) -> Iterable[tuple[Hashable, l
     return [(key, [*group]) for key, group in groups.items()]
 
 
-def _shared(keys: Iterable[tuple[tuple[str, Hashable], int]]) -> Iterable[tuple[_Pair, list[str]]]:
+def _shared(facts: Iterable[tuple[str, Hashable, int]]) -> Iterable[tuple[_Pair, list[str]]]:
     """What two have in common, by its first part, where it is seldom."""
     pairs = defaultdict[_Pair, list[str]](list)
-    for key, group in _grouped(keys):
+    for key, group in _grouped(((id, fact), at) for id, fact, at in facts if fact):
         if len(group) <= SELDOM and isinstance(key, tuple):
             for pair in combinations(group, 2):
                 pairs[pair].append(str(key[0]))

@@ -14,17 +14,9 @@ from ..class_file import FILE, ClassFile
 from ..exercise_table import EXERCISES, WRITTEN, Exercise
 from ..together.class_folder import Piece, printable
 from ..together.handed_in import Bundle, together
-from ..work_on_disk import (
-    TRIES_MAX,
-    UNREADABLE,
-    WRITTEN_MAX,
-    ExerciseWork,
-    Work,
-    seed_of,
-)
+from ..work_on_disk import TRIES_MAX, UNREADABLE, WRITTEN_MAX, ExerciseWork, Work, seed_of
 from .inside import JUDGE, NOTEBOOK, PLAY
-from .limited_process import Ended, in_own_process, own_folder
-from .process_limits import can_be_held
+from .limited_process import Ended, can_be_held, in_own_process, own_folder
 
 GRADED, NOT_AGAIN, NO_WORK = "graded", "not judged again", "unreadable"
 EMPTY, RAN, NOT_RUN, STOPPED = "nothing in it", "run", "not run", "stopped"
@@ -178,10 +170,9 @@ class Grader:
         other = [id for id, kept in work.exercises.items() if id not in asked or not kept.tries]
         if other:
             remarks.append(f"asked in no lab, or kept without attempt: {', '.join(other)[:200]}")
+        tried = (e for id, e in asked.items() if id in work.exercises and id not in other)
         exercises = tuple(
-            self._exercise(entry, work, earned.get(id, []), remarks)
-            for id, entry in asked.items()
-            if id in work.exercises and id not in other
+            self._exercise(entry, work, earned.get(entry.id, []), remarks) for entry in tried
         )
         status = STOPPED if ended.why else row.status
         if status == GRADED and not all(exercise.judged for exercise in exercises):
@@ -225,10 +216,8 @@ class Grader:
 
 def _within_limits(work: Work) -> Work:
     """No more of it than kiplab itself keeps: to compare more could take for ever."""
-    exercises = {
-        id: replace(kept, tries=(*kept.tries[:1], *kept.tries[1:][1 - TRIES_MAX :]))
-        for id, kept in work.exercises.items()
-    }
+    tries = {id: e.tries[:1] + e.tries[1:][1 - TRIES_MAX :] for id, e in work.exercises.items()}
+    exercises = {id: replace(kept, tries=tries[id]) for id, kept in work.exercises.items()}
     written = {id: text[:WRITTEN_MAX] for id, text in work.written.items()}
     name = work.student and work.student[:_NAME_MAX]
     return replace(work, exercises=exercises, written=written, student=name)
@@ -243,11 +232,9 @@ def _of_run(ended: Ended) -> list[str]:
     """What a process says of a run. A notebook can write anything in its place, but no points."""
     says = (line.get("verdict") or line.get("unread") for line in ended.lines)
     texts = [f"{text}"[:200] for text in says if text]
-    failed = [
-        f"cell {line['failed']}: {line.get('why')}" for line in ended.lines if "failed" in line
-    ]
-    if failed:
-        texts.append(f"{len(failed)} of its cells failed; {failed[0][:200]}")
+    if failed := [line for line in ended.lines if "failed" in line]:
+        first = f"cell {failed[0]['failed']}: {failed[0].get('why')}"
+        texts.append(f"{len(failed)} of its cells failed; {first[:200]}")
     if any(line.get("files_held") is False for line in ended.lines):
         texts.append("this kernel has no Landlock: nothing kept it from reading and writing files")
     return [*texts, *filter(None, [ended.why])]
@@ -262,10 +249,8 @@ def _left_in(file: Path, remarks: list[str]) -> Work:
     except (OSError, *UNREADABLE):
         return Work()
     remarks.append("there was no work file, so its cells were run: what was clicked is not in them")
-    undated = {
-        id: replace(kept, tries=tuple(replace(tried, at="") for tried in kept.tries))
-        for id, kept in work.exercises.items()
-    }
+    tries = {i: tuple(replace(t, at="") for t in e.tries) for i, e in work.exercises.items()}
+    undated = {id: replace(kept, tries=tries[id]) for id, kept in work.exercises.items()}
     return replace(work, exercises=undated, at={})
 
 
@@ -290,11 +275,8 @@ def _minutes(begun: Sequence[str], ended: Sequence[str]) -> float | None:
 
 
 def _predictions(work: Work) -> tuple[AnswerToRead, ...]:
-    answered = (
-        (e, work.predictions[e.id], work.at.get(e.id, ""))
-        for e in EXERCISES
-        if e.id in work.predictions and not e.check
-    )
+    asked = [e for e in EXERCISES if e.id in work.predictions and not e.check]
+    answered = ((e, work.predictions[e.id], work.at.get(e.id, "")) for e in asked)
     return tuple(
         AnswerToRead(e.id, e.lab, e.question, choice, choice == e.comes_true, date=at)
         for e, choice, at in answered

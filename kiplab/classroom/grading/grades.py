@@ -1,9 +1,16 @@
-"""The grades of a class: `kiplab.grade`, its tables, its text, its page."""
+"""The grades of a class: `kiplab.grade`, its tables, its text, its page.
+
+The page looks as the page of a class does, needs no network and runs no script. The number that a
+bar shows stands above it.
+"""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
+from html import escape
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
@@ -13,16 +20,17 @@ from msgspec.structs import replace
 
 from ...pages import page_files
 from ...rows.columns import plural
+from ...rows.sentences import html_table
 from ..class_file import class_from, text_of
 from ..exercise_table import EXERCISES, Exercise, require_lab
 from ..exercises.check_result import LINE
 from ..together.class_folder import printable
+from ..together.class_page import bar, page_of_class, small
 from ..together.class_work import ClassReport, harmless_csv
 from ..together.handed_in import NO_FILE, Bundle, ClassFolderError, LeftOut, bundles
 from ..work_on_disk import Work
 from .alike import alike
-from .graded import EMPTY, STOPPED, GradedExercise, Grader, Submission
-from .grades_page import grades_page
+from .graded import EMPTY, GRADED, STOPPED, GradedExercise, Grader, Submission
 
 HEADS = (
     *("student", "file", "status", "lab", "exercise", "first", "best", "of", "attempts"),
@@ -96,7 +104,11 @@ class Grades(ClassReport):
     def csv(self) -> str:
         """A row a student if it is `wide`, else one for each of their questions."""
         wide = ("student", "status", "points", "of", *(e.id for e in self.exercises), "remarks")
-        return harmless_csv(*((wide, self._wide()) if self.wide else (HEADS, self._long())))
+        if not self.wide:
+            return harmless_csv(HEADS, self._long())
+        fronts = ((s, (s.student, s.status, s.points, s.of)) for s in self.submissions)
+        rows = ((*f, *(e.best for e in s.exercises), "\n".join(s.remarks)) for s, f in fronts)
+        return harmless_csv(wide, rows)
 
     def _long(self) -> Iterator[GradeRow]:
         """As HEADS says; a row for what could not be graded. Remarks are in a student's first."""
@@ -105,11 +117,6 @@ class Grades(ClassReport):
             for row in _questions(one) or [("",) * 11]:
                 yield (one.student, one.file, one.status, *row, remarks)
                 remarks = ""
-
-    def _wide(self) -> Iterator[GradeRow]:
-        for one in self.submissions:
-            best = (entry.best for entry in one.exercises)
-            yield (one.student, one.status, one.points, one.of, *best, "\n".join(one.remarks))
 
 
 def _summed(one: Submission, asked: Sequence[Exercise]) -> Submission:
@@ -176,10 +183,8 @@ def grade(
         raise ClassFolderError(f"there is nothing to grade in {folder}; {wanted}")
     graded = _all_graded(found, grader)
     remarks = alike([row.student for row, _ in graded], [work for _, work in graded])
-    looked = [
-        replace(row, remarks=(*row.remarks, *remarks.get(at, ())))
-        for at, (row, _) in enumerate(graded)
-    ]
+    pairs = enumerate(row for row, _ in graded)
+    looked = [replace(row, remarks=(*row.remarks, *remarks.get(at, ()))) for at, row in pairs]
     rows = sorted([*looked, *empty], key=lambda row: row.student.casefold())
     tried = {entry.lab for row in rows for entry in row.exercises}
     tried |= {entry.lab for row in rows for entry in row.predictions}
@@ -208,3 +213,75 @@ def _all_graded(found: Sequence[Bundle], grader: Grader) -> list[tuple[Submissio
             return [row.result() for row in rows]
         grader.stop.set()
     return [row.result() for row in rows]
+
+
+# --- the page: points in tables, remarks, and each written answer beside its rubric ---------------
+
+TITLE, NOT_TRIED = "Grades", "–"
+
+
+def grades_page(
+    sentence: str, rows: Sequence[Submission], exercises: Sequence[Exercise], theme: str
+) -> str:
+    """The whole page. Raises ValueError for a theme that there is none of."""
+    parts = [f"<p>{escape(sentence)}</p>", _totals(rows)]
+    parts += [_lab(lab, [*entries], rows) for lab, entries in groupby(exercises, attrgetter("lab"))]
+    told = ((escape(row.student), [*map(escape, row.remarks)]) for row in rows if row.remarks)
+    listed = "".join(f"<dt>{who}</dt><dd>{'</dd><dd>'.join(said)}</dd>" for who, said in told)
+    parts.append(_part("Remarks", f"<dl>{listed}</dl>") if listed else "")
+    return page_of_class(TITLE, "\n".join([*parts, *_written(rows)]), theme)
+
+
+def _totals(rows: Sequence[Submission]) -> str:
+    lines = ""
+    for row in rows:
+        status = "" if row.status == GRADED else f"<b>{escape(row.status)}</b>"
+        cells = (f"<b>{row.points}</b>", f"{row.of}", f"{status}{' *' * bool(row.remarks)}")
+        lines += _line(f"{escape(row.student)}{small(row.file)}{bar((row.points, row.of))}", cells)
+    caption = "Best attempts. Optional exercises stand beside the sum. * see the remarks"
+    table = html_table(caption, ("student", "points", "of", "status"), lines)
+    return _part("All labs", table)
+
+
+def _lab(lab: str, entries: Sequence[Exercise], rows: Sequence[Submission]) -> str:
+    """A row a student, a column an exercise."""
+    heads = [f"{number} (of {e.points})" for number, e in enumerate(entries, 1)]
+    legend = "".join(f"<li>{escape(e.title)}{' (optional)' * e.optional}</li>" for e in entries)
+    cells = ((row.student, (_cell(e) for e in row.exercises if e.lab == lab)) for row in rows)
+    lines = (_line(escape(student), its) for student, its in cells)
+    caption = (
+        "In brackets, the points of an exercise. In a row, the best points, after those of the"
+        " first attempt where they differ; below, attempts"
+    )
+    table = html_table(caption, ("student", *heads), "".join(lines))
+    return _part(f"Lab {escape(lab)}", f"<ol>{legend}</ol>{table}")
+
+
+def _cell(entry: GradedExercise) -> str:
+    if not entry.attempts:
+        return NOT_TRIED
+    first = f"{entry.first} → " if entry.first != entry.best else ""
+    about = f"{entry.attempts}×{' late' * entry.late}{' not judged again' * (not entry.judged)}"
+    return f"{first}<b>{entry.best}</b>{bar((entry.best, entry.of))}{small(about)}"
+
+
+def _written(rows: Sequence[Submission]) -> Iterator[str]:
+    """Question by question: its rubric, and each student's text, to be marked."""
+    texts = [(text, row.student) for row in rows for text in row.written]
+    texts.sort(key=lambda t: (t[0].lab, t[0].id, t[1]))
+    for _, group in groupby(texts, lambda t: t[0].id):
+        entries = [*group]
+        asked, points = entries[0][0], (f"&emsp; / {entries[0][0].of}",)
+        told = (f"{escape(student)}<p>{escape(text.answer)}</p>" for text, student in entries)
+        lines = "".join(_line(each, points) for each in told)
+        table = html_table(f"Rubric: {asked.rubric}", ("answer", "points"), lines)
+        yield _part(f"{asked.lab} · {escape(asked.question)}", table)
+
+
+def _part(head: str, inside: str) -> str:
+    return f'<section class="grades"><h2>{head}</h2>{inside}</section>'
+
+
+def _line(head: str, cells: Iterable[str]) -> str:
+    inside = "".join(f"<td>{cell}</td>" for cell in cells)
+    return f'<tr><th scope="row">{head}</th>{inside}</tr>'

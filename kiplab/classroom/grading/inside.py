@@ -21,10 +21,9 @@ import msgspec
 from ...extras import MissingExtraError, install
 from ..exercise_table import EXERCISES, exercise
 from ..work_on_disk import ANSWER_MAX, UNREADABLE, Work
-from .process_limits import can_be_held, enter
+from .limited_process import Said, can_be_held, enter
 
 JUDGE, NOTEBOOK, PLAY = "judge", "notebook", "play"
-Said = dict[str, Any]
 
 
 def main(kind: str, seconds: str) -> None:

@@ -101,10 +101,10 @@ def write_key_pictures(out: Path, labs: list[Cells], lacks: list[Exception]) -> 
             kinds = [f"{each.name}.{theme}.{kind}" for kind in ("svg", "png") for theme in THEMES]
             told = f"<p>In words: {escape(described(each.picture.drawing))}</p>"
             sections.append(each.figure(" ".join(f'<a href="{n}">{n}</a>' for n in kinds), told))
+    sizes = ((path, drawing, size_of(drawing)) for path, drawing in drawings.items())
     orders = [
-        browser_order(drawing, (wide, high), path.with_suffix(".png"), PNG_WIDTH / wide)
-        for path, drawing in drawings.items()
-        for wide, high in [size_of(drawing)]
+        browser_order(drawing, size, path.with_suffix(".png"), PNG_WIDTH / size[0])
+        for path, drawing, size in sizes
     ]
     written = [*drawings, _index(out, "Key pictures of the labs", sections)]
     try:
@@ -132,15 +132,13 @@ def write_gallery(out: Path, labs: list[Cells], lacks: list[Exception]) -> list[
         pages |= {each.name: each.picture.runs for each in stories if each.write(out)}
     plays = (f'<li><a href="{n}.html">{n}</a>: {escape(load(n).question)}</li>' for n in names())
     sections.append(f"<h2>All plays</h2><ul>{''.join(plays)}</ul>")
-    written = [_page(out / f"{name}.html", runs, size) for name, runs in pages.items()]
+    written = []
+    for name, runs in pages.items():
+        # The page of one run can be changed, if the engine is there.
+        controls = live.offered(runs[0].stage, {}, size) if size and len(runs) == 1 else ""
+        rows, path = [run.rows() for run in runs], out / f"{name}.html"
+        written.append(write(rows, path, include_plotlyjs="directory", controls=controls))
     return [*written, _index(out, "Timelines to embed", sections)]
-
-
-def _page(path: Path, runs: tuple[Run, ...], size: int) -> Path:
-    """The page of one run can be changed, if the engine is there."""
-    controls = live.offered(runs[0].stage, {}, size) if size and len(runs) == 1 else ""
-    rows = [run.rows() for run in runs]
-    return write(rows, path, include_plotlyjs="directory", controls=controls)
 
 
 def _index(out: Path, title: str, sections: list[str]) -> Path:

@@ -85,23 +85,20 @@ def slides(cells: Cells, lacks: list[Exception]) -> Iterator[tuple[str, str]]:
             for head, picture in zip(heads, each, strict=True):
                 yield cell.slide, _pictured(" · ".join(filter(None, [cell.heading, head])), picture)
             continue
-        said = _asked(shown) if isinstance(shown, Exercise) else _NOT_SAID.sub("", shown)
+        if isinstance(shown, Exercise):
+            # In the order that a reader of the lab sees.
+            choices = "".join(f"<li>{escape(choice)}</li>" for choice in shown.offered)
+            said = f'**{shown.question}**\n\n<ol class="choices">{choices}</ol>'
+        else:
+            said = _NOT_SAID.sub("", shown)
         has_own = cell.slide == "-" or cell.source.startswith("#")
         heading = "" if has_own else f"## {cell.heading}\n\n"
         yield cell.slide, heading + _LINK.sub(r"\1", said)
 
 
-def _asked(question: Exercise) -> str:
-    """The question and its choices, in the order that a reader of the lab sees."""
-    choices = "".join(f"<li>{escape(choice)}</li>" for choice in question.offered)
-    return f'**{question.question}**\n\n<ol class="choices">{choices}</ol>'
-
-
 def _pictured(heading: str, picture: LabPicture) -> str:
-    light, dark = (
-        f"data:image/svg+xml,{quote(svg(painted(picture, theme), described=False))}"
-        for theme in THEMES
-    )
+    drawings = (svg(painted(picture, theme), described=False) for theme in THEMES)
+    light, dark = (f"data:image/svg+xml,{quote(drawing)}" for drawing in drawings)
     return (
         f'<h2>{escape(heading)}</h2><picture><source media="(prefers-color-scheme: dark)"'
         f' srcset="{dark}"><img src="{light}" alt="{escape(described(picture.drawing))}"></picture>'

@@ -97,10 +97,10 @@ class ClassCounts(msgspec.Struct, frozen=True):
 
     def labs(self) -> list[str]:
         """The labs from which there is any answer, in order."""
-        labs = [*(p.lab for p in self.predictions if p.answered)]
-        labs += [e.lab for e in self.exercises if e.tried]
-        labs += [w.lab for w in self.written if w.answered]
-        return sorted({*labs}, key=lambda lab: (lab == OTHER_LAB, lab))
+        labs = {p.lab for p in self.predictions if p.answered}
+        labs |= {e.lab for e in self.exercises if e.tried}
+        labs |= {w.lab for w in self.written if w.answered}
+        return sorted(labs, key=lambda lab: (lab == OTHER_LAB, lab))
 
     def untouched(self) -> list[str]:
         """The labs from which there is none, in order."""
@@ -126,8 +126,8 @@ def counted(students: Sequence[StudentWork]) -> ClassCounts:
 
 
 def _written(asked: WrittenQuestion, students: Sequence[StudentWork]) -> WrittenCount:
-    texts = {student.name: student.work.written.get(asked.id, "") for student in students}
-    who = {name: text for name, text in texts.items() if text.strip()}
+    texts = ((student.name, student.work.written.get(asked.id, "")) for student in students)
+    who = {name: text for name, text in texts if text.strip()}
     return WrittenCount(asked.id, asked.lab, asked.question, len(who), who)
 
 
@@ -144,23 +144,13 @@ def _prediction(entry: Exercise, students: Sequence[StudentWork]) -> PredictionC
             who.setdefault(student.work.predictions[entry.id], []).append(student.name)
     others = sorted({*who} - {*entry.choices})
     offered = zip(LETTERS, entry.choices, strict=False)
-    return PredictionCount(
-        id=entry.id,
-        lab=entry.lab,
-        title=entry.title,
-        question=entry.question,
-        answered=sum(map(len, who.values())),
-        choices=tuple(
-            ChoiceCount(
-                letter,
-                choice,
-                students=len(who[choice]),
-                right=choice == entry.comes_true if entry.right and letter else None,
-                who=tuple(who[choice]),
-            )
-            for letter, choice in (*offered, *(("", other) for other in others))
-        ),
-    )
+    choices = []
+    for letter, choice in (*offered, *(("", other) for other in others)):
+        right = choice == entry.comes_true if entry.right and letter else None
+        took = tuple(who[choice])
+        choices.append(ChoiceCount(letter, choice, len(took), right, took))
+    about, answered = (entry.id, entry.lab, entry.title, entry.question), map(len, who.values())
+    return PredictionCount(*about, sum(answered), tuple(choices))
 
 
 def _exercise(entry: Exercise, students: Sequence[StudentWork]) -> ExerciseCount:
@@ -168,18 +158,17 @@ def _exercise(entry: Exercise, students: Sequence[StudentWork]) -> ExerciseCount
     tried = {name: work for name, work in kept.items() if work and work.attempts > 0}
     firsts = [(work.tries[0], work.of) for work in tried.values() if work.tries]
     wrong = [first for first, of in firsts if first.points < of]
+    who = tuple(name for name, work in tried.items() if work.done)
     return ExerciseCount(
-        id=entry.id,
-        lab=entry.lab,
-        title=entry.title,
+        *(entry.id, entry.lab, entry.title),
         tried=len(tried),
-        solved=sum(work.done for work in tried.values()),
+        solved=len(who),
         at_once=len(firsts) - len(wrong),
         attempts=sum(work.attempts for work in tried.values()),
         unexplained=sum(not first.misconception for first in wrong),
         misconceptions=tuple(_misconceptions(tried)),
-        who=tuple(name for name, work in tried.items() if work.done),
-        unsolved=tuple(name for name, work in tried.items() if not work.done),
+        who=who,
+        unsolved=tuple(name for name in tried if name not in who),
     )
 
 

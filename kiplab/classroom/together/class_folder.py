@@ -23,17 +23,12 @@ ZIPS_DEEP, FOLDERS_DEEP = 4, 50
 """So many zips inside one another are opened, and so many folders."""
 UNPACKED_MAX, INSIDE_MAX = 1_000_000_000, 100_000_000
 """Bytes of a zip that lies in the folder; of one inside, which may be one student's of many."""
+_TOO_LARGE = f"it is larger than {BYTES_MAX // 1_000_000} MB, which no work is"
+_TOO_DEEP = f"it lies in more than {FOLDERS_DEEP} folders"
 RUNS = (".ipynb", ".play")
 """Endings of what may have to run to be judged."""
-_NO_ZIP = (
-    zipfile.BadZipFile,
-    zlib.error,
-    lzma.LZMAError,
-    EOFError,
-    OSError,
-    RuntimeError,
-    ValueError,
-)
+_BROKEN = (zipfile.BadZipFile, zlib.error, lzma.LZMAError)
+_NO_ZIP = (*_BROKEN, EOFError, OSError, RuntimeError, ValueError)
 """What a damaged zip raises, or one that is packed in a way that Python does not know."""
 _FIELDS = {*Work.__struct_fields__}
 _LOCKED = 0x1
@@ -70,7 +65,7 @@ def _in_folder(folder: Path, place: tuple[str, ...]) -> Iterator[Piece]:
         yield Piece((*place, ""), why=f"it cannot be read: {problem.strerror}", meant=True)
         return
     if len(place) > FOLDERS_DEEP:
-        yield _too_deep(place)
+        yield Piece(place, why=_TOO_DEEP, meant=True)
         return
     for path in inside:
         yield from _at(path, (*place, printable(path.name)))
@@ -90,16 +85,12 @@ def _at(path: Path, place: tuple[str, ...]) -> Iterator[Piece]:
     elif _ending(place) not in (".json", *RUNS):
         yield _other(place)
     else:
-        yield _read(path, place)
-
-
-def _read(path: Path, place: tuple[str, ...]) -> Piece:
-    try:
-        if path.stat().st_size > BYTES_MAX:
-            return _too_large(place)
-        return _decoded(path.read_bytes(), place)
-    except OSError as problem:
-        return Piece(place, why=f"it cannot be read: {problem.strerror}", meant=True)
+        try:
+            too_large = path.stat().st_size > BYTES_MAX
+            whole = Piece(place, why=_TOO_LARGE, meant=True)
+            yield whole if too_large else _decoded(path.read_bytes(), place)
+        except OSError as problem:
+            yield Piece(place, why=f"it cannot be read: {problem.strerror}", meant=True)
 
 
 def _in_zip(
@@ -121,23 +112,20 @@ def _entries(
 ) -> Iterator[Piece]:
     empty = True
     for entry in sorted(opened.infolist(), key=lambda entry: entry.filename):
-        parts = PurePosixPath(_name(entry).replace("\\", "/")).parts
+        name = entry.filename
+        # Info-ZIP, the `zip` of Linux, writes UTF-8 and does not say so.
+        with suppress(UnicodeError):
+            name = name.encode("cp437").decode()
+        parts = PurePosixPath(name.replace("\\", "/")).parts
         if entry.is_dir() or any(_hidden(part) for part in parts):
             continue
         empty = False
         if len(parts) > FOLDERS_DEEP:
-            yield _too_deep((*place, printable(parts[-1])))
+            yield Piece((*place, printable(parts[-1])), why=_TOO_DEEP, meant=True)
             continue
         yield from _entry(opened, entry, (*place, *map(printable, parts)), deep, left)
     if empty:
         yield Piece((*place, ""), why="there is nothing in it")
-
-
-def _name(entry: zipfile.ZipInfo) -> str:
-    """As it was meant: Info-ZIP, the `zip` of Linux, writes UTF-8 and does not say so."""
-    with suppress(UnicodeError):
-        return entry.filename.encode("cp437").decode()
-    return entry.filename
 
 
 def _entry(
@@ -152,7 +140,7 @@ def _entry(
     elif entry.flag_bits & _LOCKED:
         yield Piece(place, why="the zip asks for a password", meant=True)
     elif entry.file_size > BYTES_MAX:
-        yield _too_large(place)
+        yield Piece(place, why=_TOO_LARGE, meant=True)
     elif entry.file_size > left[0]:
         yield Piece(place, why="its zip unpacks to more than any work has", meant=True)
     else:
@@ -194,15 +182,6 @@ def _other(place: tuple[str, ...]) -> Piece:
     ending = _ending(place)
     reason = f"it ends in {ending}" if ending else "its name has no ending"
     return Piece(place, why=f"{reason}; work is a .zip or a .json")
-
-
-def _too_large(place: tuple[str, ...]) -> Piece:
-    reason = f"it is larger than {BYTES_MAX // 1_000_000} MB, which no work is"
-    return Piece(place, why=reason, meant=True)
-
-
-def _too_deep(place: tuple[str, ...]) -> Piece:
-    return Piece(place, why=f"it lies in more than {FOLDERS_DEEP} folders", meant=True)
 
 
 def _ending(place: tuple[str, ...]) -> str:

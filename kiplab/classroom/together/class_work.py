@@ -13,16 +13,13 @@ import msgspec
 from ...pages import browser_picture, page_files
 from ...rows.plain_table import table_of
 from .class_counts import ClassCounts, ExerciseCount, PredictionCount, counted
-from .class_page import class_fragment, class_page
-from .class_text import class_text, summary
+from .class_page import class_fragment, class_page, class_text, summary
 from .handed_in import ClassFolderError, HandedIn, LeftOut, handed_in
 
 if TYPE_CHECKING:
     import pandas as pd
 
 HEADS = ("lab", "id", "title", "kind", "what", "count", "of", "right")
-WHO = "who"
-"""The column with names, where names are asked for."""
 _OF_STUDENTS = ("who", "unsolved", "file")
 ClassRow = tuple[Any, ...]
 _FORMULA = re.compile(r"(^|[;\t\r\n])(?=[\s\"]*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20])")
@@ -141,7 +138,7 @@ class ClassWork(ClassReport):
         rows = [row for entry in self.counts.predictions for row in _of_prediction(entry)]
         rows += [row for entry in self.counts.exercises for row in _of_exercise(entry)]
         if self.names:
-            return (*HEADS, WHO), [(*row, ", ".join(who)) for row, who in rows]
+            return (*HEADS, "who"), [(*row, ", ".join(who)) for row, who in rows]
         return HEADS, [row for row, _ in rows]
 
     def _repr_html_(self) -> str:

@@ -118,17 +118,12 @@ def bundles(folder: Path, apart_from: Path | None = None) -> tuple[list[Bundle],
             nobodys.append(piece)
     owned |= _by_owner(others)
     names = _names(owned)
-    made = [
-        Bundle(
-            names[path],
-            tuple(own),
-            not path[-1].startswith(_COMMON),
-            any("_LATE_" in part for piece in own for part in piece.place if _exported((part,))),
-        )
-        for path, own in owned.items()
-    ]
-    left_out = [*_unusable(nobodys, owned)]
-    return sorted(made, key=lambda bundle: bundle.name), left_out
+    made = []
+    for path, own in owned.items():
+        exported = (part for piece in own for part in piece.place if _exported((part,)))
+        late, named = any("_LATE_" in part for part in exported), not path[-1].startswith(_COMMON)
+        made.append(Bundle(names[path], tuple(own), named, late))
+    return sorted(made, key=lambda bundle: bundle.name), [*_unusable(nobodys, owned)]
 
 
 def _entries(folder: Path, apart_from: Path | None) -> list[Piece]:

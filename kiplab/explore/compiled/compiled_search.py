@@ -15,8 +15,7 @@ from .. import search_terms as terms
 from ..levels.level_table import Action, Level
 from . import expanding
 from . import word_layout as at
-from .compiled_guards import NotCompiledError
-from .fitting import parameters_of
+from .fitting import NotCompiledError, parameters_of
 from .packing import Encoding
 
 PROPERTIES = (NO_COMMITTED_RECORD_LOST.id, ELECTABLE_HOLDS_COMMITTED.id)

@@ -1,23 +1,34 @@
-"""The plays that fit into words, and the meaning of one play's words.
+"""The plays and guards that fit into words, and the meaning of one play's words.
 
+`word_layout.RULES` are compiled; of every other guard of KRaft guards_without_effect.toml says why
+it makes no difference here. A guard that is off everywhere changes nothing: no action of the level
+switches guards. Guards of other modes are never on in a cluster of KRaft's, and the level begins
+with no other.
 Offsets and epochs of a play are small numbers in words. Rules only compare offsets and add single
 records. So a long stretch without events may shrink, as long as the records that can still be
 written fit into it. Epochs rise by one from the highest existing one.
 """
 
+import tomllib
 from collections.abc import Iterable, Mapping
+from importlib.resources import files
 
 from msgspec.structs import replace
 
 from ...engine.cluster import Cluster
 from ...engine.renumbering import Numbering, renumbered
 from ...engine.truth import truth
+from ...protocol.features import Features
 from ...protocol.ids import CONTROLLER
+from ...protocol.kraft.partition_change import Code
 from ...protocol.replica.broker_parts import here, process_of
-from ...protocol.replica.high_watermark import wanted_in_sync
+from ...protocol.replica.remote_replicas import wanted_in_sync
 from ..levels import normal_partition as forms
 from . import word_layout as at
-from .compiled_guards import NotCompiledError, check_guards, rules_of
+
+
+class NotCompiledError(ValueError):
+    """Why the compiled search cannot speak of a question; the engine's own search can."""
 
 
 def parameters_of(start: Cluster) -> list[int]:
@@ -50,6 +61,41 @@ def check_play(start: Cluster, bounds: Mapping[str, int]) -> None:
     if first + bounds["crashes"] > at.MOST_LIFE:
         most = at.MOST_LIFE - first
         raise NotCompiledError(f"its words have room for {most} crashes at most")
+
+
+# --- guards ---------------------------------------------------------------------------------------
+
+_FILE = tomllib.loads((files(__package__) / "guards_without_effect.toml").read_text("utf-8"))
+WITHOUT_EFFECT: dict[str, str] = {
+    id: reason["why"] for reason in _FILE["without_effect"] for id in reason["guards"]
+}
+"""Guards of KRaft that are not compiled, and why none can make a difference there."""
+
+
+def check_guards(start: Cluster) -> None:
+    """Raises NotCompiledError that names the guards that are on and of which nothing is known."""
+    features = start.features
+    if features.has_elr:
+        without = "elr=0 (on the command line --elr 0) asks about a cluster without them"
+        raise NotCompiledError(f"it knows no eligible leader replicas (KIP-966); {without}")
+    active = features.active(CONTROLLER).union(*(features.active(b.id) for b in start.brokers))
+    unknown = sorted(active - at.RULES.keys() - WITHOUT_EFFECT.keys())
+    if unknown:
+        raise NotCompiledError(f"nothing is compiled for {', '.join(unknown)}, which is on here")
+
+
+def rules_of(features: Features) -> int:
+    """The guards that are on, and what the versions carry, as the bits of word_layout.py."""
+    active = features.active(CONTROLLER)
+    bits = sum(bit for id, bit in at.RULES.items() if id in active)
+    if features.fetch_version() >= 15:
+        bits |= at.FETCH_SAYS_LIFE
+    if features.alter_partition_version(CONTROLLER) >= 3:
+        bits |= at.ALTER_SAYS_LIVES
+    code = Code(features.code_of(CONTROLLER), features.metadata_version, active)
+    if code.compares_the_target:
+        bits |= at.EMPTY_BUMPS
+    return bits
 
 
 # --- offsets and epochs ---------------------------------------------------------------------------

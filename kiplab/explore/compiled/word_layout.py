@@ -4,26 +4,6 @@ Brokers are numbered 0, 1, 2 in the order of their ids. Sets of brokers are thre
 broker b. Numbers are small: offsets, leader epochs and partition epochs count from the play's own
 (fitting.py), incarnations from 1. In tables about the two other brokers, the place of `other` at
 `broker` is `(other - broker + 2) % 3`.
-
-word LOG + b, of broker b
-    0-3 log end, 4-51 six log entries (4 bits leader epoch, 0 for none; 4 bits start offset),
-    52-54 incarnation, 55 up, 56-59 high watermark, 60-61 the leader that it knows (3: none)
-word ROLE + b, of broker b, 0 while it is down
-    0-3 leader epoch, and of a leader also: 4 leads, 5-8 partition epoch, 9-12 start offset,
-    13-15 ISR, 16 whether a proposal is pending and 17-19 its members, 20-25 incarnations of the two
-    others in it as they fetched, 26-31 as on the wire, 32-45 follower state of the two others (4
-    bits end + 1, 3 bits incarnation), 46-53 metadata of the two others (3 bits incarnation, 1 bit
-    fenced), 54-57 partition epoch of the metadata
-word COMMITTED, of the observer
-    0-51 the committed log, as in LOG, 52-54 damaged, 55 excused
-word CONTROLLER
-    0-2 fenced, 3-4 leader (3: none), 5-8 leader epoch, 9-12 partition epoch, 13-15 ISR,
-    16-24 incarnations in which members caught up (3 bits each, 0: no member), 25-36 writes, crashes
-    and fences left (4 bits each)
-words FLIGHT, FLIGHT + 1
-    two AlterPartition requests each, of 28 bits, in the order of sender and incarnation, 0 for
-    none: 0-5 incarnations of the two others as on the wire, 6-11 as they fetched, 12-14 members,
-    15-18 partition epoch, 19-22 leader epoch, 23-25 incarnation of the sender, 26-27 sender
 """
 
 from typing import Any
@@ -35,33 +15,40 @@ TWO, THREE, FOUR, SIX = 3, 7, 15, 63
 """Masks of so many bits."""
 LOG_BITS = (1 << 52) - 1
 NOBODY = 3
+"""In place of a leader, where there is none."""
 
 Field = tuple[int, int, int, int]
 """Where a field is: (word of the first broker, lowest bit, mask, bits between two in a table)."""
-# LOG. A log is in COMMITTED, too.
+# LOG + b, of broker b. A log is in COMMITTED, too: its end, and six entries from FIRST_ENTRY on,
+# each 4 bits of leader epoch (0: none) and 4 of start offset. MARK is the high watermark.
 LOG_OF, LIFE, UP = (LOG, 0, LOG_BITS, 0), (LOG, 52, THREE, 0), (LOG, 55, 1, 0)
 MARK, LEADER = (LOG, 56, FOUR, 0), (LOG, 60, TWO, 0)
 FIRST_ENTRY, ENTRY_BITS, ENTRIES = 4, 8, 6
-# ROLE.
+# ROLE + b, of broker b, 0 while it is down; all but the leader epoch is of a leader.
 EPOCH, LEADS, PARTITION_EPOCH = (ROLE, 0, FOUR, 0), (ROLE, 4, 1, 0), (ROLE, 5, FOUR, 0)
 START, ISR = (ROLE, 9, FOUR, 0), (ROLE, 13, THREE, 0)
+# Whether a proposal is pending, its members, and all of it; incarnations of the two others in it as
+# they fetched, and as on the wire.
 SENT, PROPOSED, PROPOSAL = (ROLE, 16, 1, 0), (ROLE, 17, THREE, 0), (ROLE, 16, (1 << 16) - 1, 0)
 SENT_OBSERVED, SENT_WIRE = (ROLE, 20, SIX, 0), (ROLE, 26, SIX, 0)
+# Of the two others: how far they are, end + 1; what the metadata shows, and its partition epoch.
 REMOTE, REMOTE_END, REMOTE_LIFE = (ROLE, 32, 127, 7), (ROLE, 32, FOUR, 7), (ROLE, 36, THREE, 7)
 VIEW, VIEW_LIFE, VIEW_FENCED = (ROLE, 46, FOUR, 4), (ROLE, 46, THREE, 4), (ROLE, 49, 1, 4)
 VIEW_EPOCH = (ROLE, 54, FOUR, 0)
-# COMMITTED.
+# COMMITTED, of the observer.
 COMMITTED_LOG, DAMAGED = (COMMITTED, 0, LOG_BITS, 0), (COMMITTED, 52, THREE, 0)
 EXCUSED = (COMMITTED, 55, 1, 0)
 # CONTROLLER.
 FENCED, C_LEADER = (CONTROLLER, 0, THREE, 0), (CONTROLLER, 3, TWO, 0)
 C_EPOCH, C_PARTITION_EPOCH = (CONTROLLER, 5, FOUR, 0), (CONTROLLER, 9, FOUR, 0)
 C_ISR, BUDGETS = (CONTROLLER, 13, THREE, 0), (CONTROLLER, 25, FOUR, 4)
+# Incarnations in which members of the ISR caught up; 0: no member.
 LIVES, ALL_LIVES = (CONTROLLER, 16, THREE, 3), (CONTROLLER, 16, 511, 0)
 WRITES, CRASHES, FENCES = range(3)
 """Places in BUDGETS."""
 
-# A request in FLIGHT.
+# FLIGHT, FLIGHT + 1: two AlterPartition requests each, in the order of sender and incarnation, 0
+# for none. R_WIRE and R_OBSERVED are incarnations of the two others.
 REQUESTS, REQUEST_BITS = 4, 28
 REQUEST_MASK = (1 << REQUEST_BITS) - 1
 IN_FLIGHT = (FLIGHT, 0, REQUEST_MASK, REQUEST_BITS)
@@ -102,7 +89,8 @@ RULES = {
     "903.bump-leader-epochs": (BUMPS := 1 << 17),
     "903.epoch-from-metadata": (FROM_METADATA := 1 << 18),
 }
-"""Compiled guards, each with its bit in the rules and FIRED; compiled_guards.py has all others."""
+"""Compiled guards, each with its bit in the rules and FIRED. guards_without_effect.toml has all
+others."""
 FETCH_SAYS_LIFE, ALTER_SAYS_LIVES, EMPTY_BUMPS = (1 << len(RULES) + number for number in range(3))
 """What versions carry: Fetch 15, AlterPartition 3. And whether the last member's fencing bumps the
 leader epoch although no ISR is written (partition_change.Code.compares_the_target)."""

@@ -1,26 +1,27 @@
-"""The levels by name: those of KRaft here, and that of zookeeper_level.py.
+"""The levels by name, and the plays that each of them can speak of.
 
-Each constant's docstring lists its actions, each one step of a search, with the bound that it uses
-up. action_kinds.py has their effects.
+levels.toml has their actions, each one step of a search, with the bound that it uses up;
+action_kinds.py has the effects of these.
 """
 
+import tomllib
 from collections.abc import Callable, Iterator
+from importlib.resources import files
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
-from ...engine import properties
 from ...engine.canonical import canonical
 from ...engine.cluster import Cluster, broker
 from ...engine.truth import truth
 from ...plays.play_errors import PlayError
 from . import action_kinds as actions
 from . import level_table as table
-from . import normal_partition, normal_recovery
-from .zookeeper_level import ZOOKEEPER
+from . import normal_partition, normal_recovery, zookeeper_level
 
-OF_RECOVERY = properties.GIVEN_WHILE_RECOVERING_STAYS.id, properties.RECOVERED_RECORDS_STAY.id
-"""What is promised after an unclean election."""
+_FILE = tomllib.loads((files(__package__) / "levels.toml").read_text("utf-8"))
+_KINDS: dict[str, Any] = vars(actions) | {"DRAIN": zookeeper_level.DRAIN}
 
 
 def _admission(
@@ -67,177 +68,37 @@ def _normal(cluster: Cluster) -> Cluster:
     return canonical(replace(cluster, broken=()) if cluster.broken else cluster)
 
 
-PARTITION = table.Level(
-    name="partition",
-    sentence="one partition; an AlterPartition may be slow, metadata may lag, a fetch is one step",
-    kinds=(
-        actions.WRITE,
-        actions.FETCH,
-        actions.DELIVER_REQUEST,
-        actions.VIEW,
-        actions.CRASH_WITH_DISK,
-        actions.START_WITH_IMAGE,
-        actions.FENCE,
-        actions.UNFENCE,
-        actions.KILL,
-        actions.STOP,
+def _level(name: str, normal: Callable[[Cluster], Cluster], **more: Any) -> table.Level:
+    """A level as levels.toml has it; `more` is what only code can say."""
+    about = _FILE[name] | {"kinds": [_KINDS[kind] for kind in _FILE[name]["kinds"]]}
+    about["bounds"] = msgspec.convert(about["bounds"], list[table.Bound])
+    about["pace"] = msgspec.convert(about["pace"], table.Pace)
+    lists = {key: tuple(value) for key, value in about.items() if isinstance(value, list)}
+    own = {"brokers": actions.with_replicas} | about | lists | more
+    return table.Level(name=name, normal=normal, **own)
+
+
+_OF_KRAFT = (
+    _level(
+        "partition",
+        normal_partition.normal,
+        admit=_admission("partition", normal_partition.normal, consumers=()),
     ),
-    brokers=actions.with_replicas,
-    holds=("alter-partition", "metadata"),
-    bounds=(
-        table.Bound("writes", 1, "record written", "records written", 10, 5),
-        table.Bound("crashes", 1, "crash that loses a disk", "crashes that lose a disk", 100, 24),
-        table.Bound("fences", 0, *table.SPURIOUS, 90, 28),
-        table.Bound("kills", 0, *table.KEEPS_DISK, 90, 20, optional=True),
-        table.Bound("stops", 0, "orderly stop", "orderly stops", 90, 20, optional=True),
+    _level("cluster", _normal, admit=_admission("cluster", _normal, consumers=())),
+    _level(
+        "recovery", normal_recovery.normal, admit=_admission("recovery", normal_recovery.normal)
     ),
-    smallest=10,
-    normal=normal_partition.normal,
-    admit=_admission("partition", normal_partition.normal, consumers=()),
-    asks=table.CAN_DATA_BE_LOST,
-    blind=(*table.OF_CLIENTS, *OF_RECOVERY),
 )
-"""One partition, a delayed AlterPartition, brokers that lose their disks.
-
-write (writes)
-    Produce, 1 record with acks=all, to whoever leads or believes so.
-fetch
-    Fire(FETCH) of whoever follows somebody; the request and its answer flow.
-deliver
-    An AlterPartition request in flight arrives; its answer flows.
-view
-    The newest metadata image arrives at whom it would change; older images are skipped.
-crash (crashes)
-    Crash(DISK) of whoever runs: the process is gone, and with it its log.
-start
-    Start of whoever is down; the registration flows, and the image that has it.
-fence (fences, if the broker runs; the session of one that is gone ends for nothing)
-    ExpireSession of whoever has a session.
-unfence
-    FinishRecovery if it is due, then a heartbeat and its answer, of whoever runs and is fenced.
-kill (kills)
-    Crash(NOTHING) of whoever runs: the process is gone, and its log stays.
-stop (stops)
-    ShutDown of whoever is unfenced, its heartbeats and their answers: a controlled shutdown that
-    the controller grants at once. That of a leader is, if nobody else is unfenced.
-
-A start that the controller refuses, because the old session still lasts, leaves a process that
-only waits, as good as down: it is left out. normal_partition.py says what a state is.
-"""
-
-CLUSTER = table.Level(
-    name="cluster",
-    sentence="every message by itself: fetches, answers, metadata; heartbeats, controlled shutdown",
-    kinds=(
-        actions.WRITE,
-        actions.SEND_FETCH,
-        actions.DELIVER,
-        actions.RACE,
-        actions.CRASH_OR_BOTH,
-        actions.START_REGISTERED,
-        actions.RECOVER,
-        actions.BEAT,
-        actions.FENCE,
-        actions.SHUT_DOWN,
-        actions.LAG,
-        actions.RETRY,
-    ),
-    brokers=actions.with_replicas,
-    holds=("alter-partition", "alter-partition-reply", "fetch", "fetch-reply", "metadata"),
-    bounds=(
-        table.Bound("writes", 1, "record written", "records written", 11, 5),
-        table.Bound("crashes", 1, "crash", "crashes", 600, 150),
-        table.Bound("fences", 0, *table.SPURIOUS, 300, 90),
-        table.Bound("shutdowns", 0, "controlled shutdown", "controlled shutdowns", 350, 90),
-        table.Bound("lags", 0, "check for members that lag", "checks for members that lag", 5, 3),
-        table.Bound("races", 0, "pair of fetches at once", "pairs of fetches at once", 1.2, 1.2),
-    ),
-    smallest=1_100,
-    normal=_normal,
-    admit=_admission("cluster", _normal, consumers=()),
-    asks=table.CAN_DATA_BE_LOST,
-    blind=(*table.OF_CLIENTS, properties.GIVEN_WHILE_RECOVERING_STAYS.id),
+_OF_ZOOKEEPER = _level(
+    "zookeeper",
+    zookeeper_level.normal,
+    admit=zookeeper_level.admit,
+    brokers=zookeeper_level.others,
+    holds=zookeeper_level.HELD,
+    unasked=zookeeper_level.NOT_ASKED,
+    passes=zookeeper_level.own_queue,
 )
-"""Every message by itself, sessions, heartbeats and controlled shutdowns.
-
-write (writes), fence (fences, if the broker runs), start
-    As at the level "partition", but the image comes later.
-fetch
-    Fire(FETCH): the request leaves, of a follower that has none under way.
-deliver
-    One message arrives, the first of its connection.
-race (races)
-    A fetch of an earlier incarnation of a broker and one of the next arrive at their leader at
-    once.
-crash (crashes)
-    Crash(NOTHING) or Crash(DISK) of whoever runs.
-recover
-    FinishRecovery.
-beat
-    Fire(HEARTBEAT), where it may bring the broker further; the answer comes at once.
-shutdown (shutdowns)
-    ShutDown of whoever is RUNNING.
-lag (lags)
-    Fire(LAG_CHECK) of a leader: members that are behind are to leave the ISR.
-retry
-    Fire(RETRY) of a leader whose AlterPartition failed as a whole.
-
-Metadata arrives message by message. A state is engine.canonical of the cluster, with what is left
-of the bounds: the spaces are far larger than those of the level "partition". With one crash, a
-counterexample is found in seconds; that there is none takes minutes on two brokers and hours on
-three, which is said before the search begins.
-"""
-
-RECOVERY = table.Level(
-    name="recovery",
-    sentence="one partition; unclean elections, leaders that recover, and consumers that read",
-    kinds=(
-        *PARTITION.kinds[:4],
-        actions.CRASH,
-        actions.WIPE,
-        *PARTITION.kinds[5:8],
-        actions.ELECT_UNCLEANLY,
-        actions.FINISH,
-        actions.READ,
-    ),
-    brokers=actions.with_replicas,
-    holds=PARTITION.holds,
-    bounds=(
-        table.Bound("writes", 1, "record written", "records written", 6, 5),
-        table.Bound("elections", 2, "unclean election", "unclean elections", 3, 2),
-        table.Bound("crashes", 0, *table.KEEPS_DISK, 70, 20),
-        table.Bound("wipes", 0, "crash that loses a disk", "crashes that lose a disk", 70, 20),
-        table.Bound("fences", 1, *table.SPURIOUS, 70, 20),
-    ),
-    smallest=3,
-    normal=normal_recovery.normal,
-    admit=_admission("recovery", normal_recovery.normal),
-    asks=OF_RECOVERY,
-    blind=table.OF_CLIENTS,
-)
-"""Unclean elections, leaders that recover from them, consumers that read.
-
-write (writes), fetch, deliver, view, start, fence (fences, if the broker runs), unfence
-    As at the level "partition".
-crash (crashes)
-    Crash(NOTHING): the process is gone, and its log stays.
-wipe (wipes)
-    Crash(DISK): its log is gone, too.
-elect (elections)
-    An operator's Elect(unclean=True), where the partition has no leader. Where the topic allows it
-    and the release obeys, the controller holds such elections by itself, for nothing.
-finish
-    FinishLeaderRecovery of a leader that recovers. As implemented nobody does.
-read
-    Poll, one turn of a consumer that has read nothing yet, for nothing: either of a new one, which
-    knows the newest metadata that there is, or (`first`) of one that the play begins with and that
-    knows what it was told then: one that is near a follower, if there is such a one. Nobody is
-    needed any more once it has read: what it was given the observer keeps.
-
-normal_recovery.py says what a state is.
-"""
-
-LEVELS = {level.name: level for level in (PARTITION, CLUSTER, RECOVERY, ZOOKEEPER)}
+LEVELS = {level.name: level for level in (*_OF_KRAFT, _OF_ZOOKEEPER)}
 
 
 def level_named(name: str) -> table.Level:

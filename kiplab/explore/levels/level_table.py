@@ -21,17 +21,6 @@ from ...protocol.replica.broker_state import Broker
 CAN_DATA_BE_LOST = (properties.NO_COMMITTED_RECORD_LOST.id, properties.ELECTABLE_HOLDS_COMMITTED.id)
 """The question of most levels: whether a committed record is, or could now be, lost."""
 
-OF_CLIENTS = (properties.CONSUMER_READS_STAY.id, properties.ACKNOWLEDGED_RECORDS_STAY.id)
-"""Properties of what clients keep in mind; no level does."""
-SPURIOUS = (
-    "session that ends although its broker runs",
-    "sessions that end although their brokers run",
-)
-"""What counts as a fence: the session of a broker that is gone ends for nothing."""
-
-
-KEEPS_DISK = "crash that loses nothing", "crashes that lose nothing"
-
 
 class Action(msgspec.Struct, frozen=True, cache_hash=True):
     """An action, and the broker that it is done to.
@@ -63,6 +52,22 @@ class Bound(msgspec.Struct, frozen=True):
     first: float
     further: float
     optional: bool = False
+
+
+class Pace(msgspec.Struct, frozen=True):
+    """What a state costs whoever searches; slower machines take longer. `ending` ends the sentence.
+
+    Rules of thumb below `certain` need no measurement: that many states are a matter of seconds. A
+    search within smaller bounds that knows more than `cheap` states is not cheap any more. `margin`
+    is how far from a prediction the truth has been found, as a factor.
+    """
+
+    states_per_s: int
+    state_bytes: int
+    ending: str
+    certain: int = 100_000
+    cheap: int = 1_500
+    margin: str = "three"
 
 
 class Kind(msgspec.Struct, frozen=True):
@@ -102,7 +107,8 @@ class Level(msgspec.Struct, frozen=True, kw_only=True):
     """A menu of kinds of actions, for `brokers`; `holds` are the kinds of messages that stay in
     flight, but for those that `passes` lists: (kind, receiver), the same throughout a search.
 
-    `smallest` is how many states there are where nothing of that happens, on three brokers.
+    `smallest` is how many states there are where nothing of that happens, on three brokers, and
+    `pace` that of the engine's own search.
     `normal` is the representative of all clusters that no action of this level can tell apart;
     `admit` refuses plays that the level cannot speak of, with PlayError. `asks` are the properties
     that are asked for unless others are; `blind` those of which nothing can come out here, because
@@ -117,6 +123,7 @@ class Level(msgspec.Struct, frozen=True, kw_only=True):
     holds: tuple[str, ...]
     bounds: tuple[Bound, ...]
     smallest: int
+    pace: Pace
     normal: Callable[[Cluster], Cluster]
     admit: Callable[[Cluster], Cluster]
     asks: tuple[str, ...]

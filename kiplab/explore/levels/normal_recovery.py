@@ -1,19 +1,4 @@
-"""A state at the level "recovery": the normal form of the level "partition", and more.
-
-The fields there (normal_partition.py) are part of a state here as well, and besides:
-
-Controller
-    The partition's recovery state.
-Broker
-    The partition in its metadata: leader, leader_epoch and recovery. Of a leader, its own
-    recovery state, too.
-Consumer
-    The one that the play begins with, until it has read something or asks who leads.
-Observer
-    The leader epoch (Cluster.UncleanLeaderEpoch). Records committed before an unclean election
-    are no part of a state any more: no property promises them.
-An image is under way to a broker exactly when `view` would change something there.
-"""
+"""The normal form of a state at the level "recovery"; levels.toml has its fields."""
 
 from collections.abc import Iterator
 

@@ -1,38 +1,5 @@
-"""The level "zookeeper": a controller's queues, watches, sessions, and brokers that come back.
-
-The actions, each one step of a search, with the bound that each uses up:
-
-deliver
-    One message arrives, the first of its connection: a watch event, a request for a controlled
-    shutdown or the answer to it, the end of a session, or the head of the controller's queue for a
-    broker. A request queued for one incarnation of a broker goes to the next.
-drain
-    All that is queued for a broker arrives, one after the other: short for as many `deliver`.
-start
-    A broker that is down comes up. While its earlier session lasts it could not register: left out.
-crash (crashes)
-    Crash(NOTHING): the process is gone, its log and its session stay.
-expire (expiries, if the broker runs; the session of one that is gone ends for nothing)
-    ExpireSession of a broker that has a session.
-shutdown (shutdowns)
-    A broker requests its controlled shutdown, or repeats the request.
-elect (elections)
-    An operator's Elect, where another broker leads than the first replica.
-
-AT_ONCE, NEVER_SENT and NOT_ASKED list what is not offered, and why. A message that they do not
-name is held; tests/explore/test_zookeeper_scope.py misses such a guard, and lists the moves that
-are left out. Above all there is no data: no records are written or fetched, so that an ISR only
-shrinks, and no property is about records. The controller's broker stays up and keeps its session.
-Therefore requests that it queues for itself arrive at once: no later event makes a difference to
-that broker, and nothing depends on its state. Answers to requests of the controller arrive at once,
-too: they only let the next request of the queue go, and that waits as well as they would.
-tests/explore/test_zookeeper_level.py compares both with a search that holds everything.
-
-Two brokers are enough for each of KIP-380's four failures, and with the default bounds a search of
-two takes a second. On three brokers, as in KIP-380's plays, a proof looks at thousands of states.
-
-The four properties are checked at rest (engine/at_rest.py), when nothing is under way any more: a
-way there has to let everything arrive. normal_zookeeper.py defines a state.
+"""The level "zookeeper": what it does not offer, and its normal form. levels.toml has its actions,
+and zookeeper_scope.toml what is left out, and why.
 """
 
 import tomllib
@@ -42,19 +9,20 @@ from typing import get_args
 
 from msgspec.structs import replace
 
-from ...engine import moves, properties
-from ...engine.cluster import Cluster
-from ...engine.nodes import has_zookeeper, state_of
+from ...engine import moves
+from ...engine.canonical import canonical
+from ...engine.cluster import Cluster, Message, Observed
+from ...engine.nodes import ensemble_of, has_zookeeper, state_of
 from ...engine.truth import controller_of
 from ...plays.play_errors import PlayError
-from ...protocol import messages
+from ...protocol import log, messages
 from ...protocol.guards import GUARDS
-from ...protocol.ids import BrokerId, host_of
-from ...protocol.replica.broker_state import Broker
+from ...protocol.ids import BrokerId, Incarnation, SessionId, Zxid, host_of
+from ...protocol.replica.broker_state import Broker, Durable, Volatile
+from ...protocol.zookeeper.ensemble import Ensemble
+from ...protocol.zookeeper.znodes import BrokerZnode, Stat, Znode
 from ...protocol.zookeeper.zookeeper_controller import QueuedRequest, ZooKeeperController
-from . import action_kinds as actions
-from .level_table import OF_CLIENTS, SPURIOUS, Action, Bound, Kind, Level
-from .normal_zookeeper import normal
+from .level_table import Action, Kind
 
 QUEUED = tuple(messages.KINDS[body] for body in get_args(QueuedRequest))
 """Kinds of requests that a controller queues."""
@@ -106,7 +74,8 @@ NOT_ASKED: Mapping[str, str] = {
 # --- actions --------------------------------------------------------------------------------------
 
 
-def _admit(cluster: Cluster) -> Cluster:
+def admit(cluster: Cluster) -> Cluster:
+    """As `Level.admit`. Raises PlayError for a play that the level cannot speak of."""
     if not has_zookeeper(cluster):
         problem = f"Kafka {cluster.features.release} has no ZooKeeper"
         raise PlayError(problem, expected="levels partition, cluster and recovery explore KRaft")
@@ -132,12 +101,13 @@ def _controller(cluster: Cluster) -> BrokerId:
     return broker_id
 
 
-def _own_queue(cluster: Cluster) -> tuple[tuple[str, BrokerId], ...]:
+def own_queue(cluster: Cluster) -> tuple[tuple[str, BrokerId], ...]:
+    """What the controller queues for its own broker: (kind, receiver)."""
     host = host_of(_controller(cluster))
     return tuple((kind, host) for kind in QUEUED)
 
 
-def _others(cluster: Cluster) -> tuple[Broker, ...]:
+def others(cluster: Cluster) -> tuple[Broker, ...]:
     """Every broker but the controller's."""
     host = host_of(_controller(cluster))
     return tuple(b for b in cluster.brokers if b.id != host)
@@ -157,44 +127,78 @@ def _next_queued(cluster: Cluster, action: Action) -> tuple[moves.Deliver, ...]:
     return tuple(moves.Deliver(m.name) for m in heads)[:1]
 
 
-_ASKED_TO_SHUT_DOWN = "request for a controlled shutdown", "requests for controlled shutdowns"
-ZOOKEEPER = Level(
-    name="zookeeper",
-    sentence="a controller's queues, watches, sessions; brokers that leave and come back; no data",
-    kinds=(
-        actions.DELIVER,
-        Kind("drain", _next_queued, _waits_long, again=_next_queued),
-        actions.START,
-        actions.CRASH,
-        actions.EXPIRE,
-        actions.ASK_TO_SHUT_DOWN,
-        actions.ELECT_PREFERRED,
-    ),
-    brokers=_others,
-    holds=HELD,
-    bounds=(
-        Bound("shutdowns", 1, *_ASKED_TO_SHUT_DOWN, 390, 6),
-        Bound("crashes", 1, "crash", "crashes", 20, 20),
-        Bound("expiries", 0, *SPURIOUS, 20, 20),
-        Bound("elections", 0, "preferred election", "preferred elections", 5, 3),
-    ),
-    smallest=1,
-    normal=normal,
-    admit=_admit,
-    asks=(
-        properties.LEADER_SERVES.id,
-        properties.REPLICA_FETCHES.id,
-        properties.BROKER_ELECTABLE.id,
-        properties.CHECKPOINT_KEEPS_PARTITIONS.id,
-    ),
-    blind=(
-        *OF_CLIENTS,
-        properties.NO_COMMITTED_RECORD_LOST.id,
-        properties.ELECTABLE_HOLDS_COMMITTED.id,
-        properties.NO_STALE_EPOCH_IN_ISR.id,
-        properties.GIVEN_WHILE_RECOVERING_STAYS.id,
-        properties.RECOVERED_RECORDS_STAY.id,
-    ),
-    unasked=NOT_ASKED,
-    passes=_own_queue,
-)
+DRAIN = Kind("drain", _next_queued, _waits_long, again=_next_queued)
+
+# --- a state --------------------------------------------------------------------------------------
+
+
+def normal(cluster: Cluster) -> Cluster:
+    """The representative of all clusters that no action of this level can tell apart: `canonical`,
+    of the parts that a rule could still read. levels.toml lists what is no part of a state.
+    """
+    return canonical(
+        replace(
+            cluster,
+            controller=_ensemble(ensemble_of(cluster)),
+            brokers=tuple(_broker(b) for b in cluster.brokers),
+            messages=_in_flight(cluster.messages),
+            observed=tuple(Observed(o.partition) for o in cluster.observed),
+            broken=(),
+        )
+    )
+
+
+def _ensemble(ensemble: Ensemble) -> Ensemble:
+    """The numbers that come next are higher than all that are known: how much is no matter."""
+    return replace(
+        ensemble,
+        zxid=Zxid(ensemble.zxid + 1),
+        znodes=tuple(_znode(z) for z in ensemble.znodes),
+        last_sessions=tuple(SessionId(last + 1) for last in ensemble.last_sessions),
+    )
+
+
+def _znode(znode: Znode) -> Znode:
+    created = znode.stat.czxid if isinstance(znode.data, BrokerZnode) else Zxid(0)
+    stat = Stat(created, Zxid(0), znode.stat.version, znode.stat.ephemeral_owner)
+    return znode if stat == znode.stat else replace(znode, stat=stat)
+
+
+def _broker(node: Broker) -> Broker:
+    kept = tuple(replace(r, log=log.truncate(r.log, r.log.end)) for r in node.durable.replicas)
+    process = None if node.process is None else _process(node.process)
+    return replace(node, durable=Durable(kept), process=process)
+
+
+def _process(volatile: Volatile) -> Volatile:
+    image, plane = volatile.image, volatile.control_plane
+    if image is not None:
+        # An UpdateMetadata says who lives, and nothing of which incarnation it is.
+        alive = tuple(replace(r, incarnation=_SOME_LIFE) for r in image.registrations)
+        image = replace(image, registrations=alive, partitions=())
+    assert isinstance(plane, ZooKeeperController)
+    queues = (replace(c, queue=tuple(_request(r) for r in c.queue)) for c in plane.channels)
+    if plane.channels:
+        plane = replace(plane, channels=tuple(queues))
+    return replace(volatile, image=image, control_plane=plane)
+
+
+_SOME_LIFE = Incarnation(-1)
+"""Below 0 nothing is counted: what names no incarnation in particular tells no two states apart."""
+
+
+def _request(request: QueuedRequest) -> QueuedRequest:
+    if isinstance(request, messages.UpdateMetadataRequest) and request.partitions:
+        return replace(request, partitions=())
+    return request
+
+
+def _in_flight(sent: tuple[Message, ...]) -> tuple[Message, ...]:
+    """In the order of their connections, and of each as they were sent."""
+    ordered = sorted(sent, key=lambda m: (m.receiver, m.lane, m.name[:2]))
+    return tuple(
+        replace(m, body=_request(m.body))
+        if isinstance(m.body, messages.UpdateMetadataRequest)
+        else m
+        for m in ordered
+    )

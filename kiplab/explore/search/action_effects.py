@@ -6,7 +6,7 @@ on nothing but the pieces that it is remembered under, for any rule. The observe
 remembered under everything that the observer gets (observer_views.py).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -20,7 +20,7 @@ from ..levels.level_table import Level, do
 from ..search_terms import Coverage
 from . import hidden_parts as pieces
 from . import shared_memory
-from .engine_model import note
+from .breadth_first import note
 from .hidden_parts import CONTROLLER, FIRST_BROKER, OBSERVER, StatePiece
 from .numbered_parts import Memo, MemoisedState, NumberedParts, Numbers, PartialClusters
 from .observer_views import ObservedMove, moment, shows_something, watch
@@ -53,12 +53,6 @@ class Option(shared_memory.Remembered):
         super().__init__()
         self.offer = offer
         _, self.action, self.cost, self.place, self.request = offer
-
-    def remember(
-        self, state: MemoisedState, parts: NumberedParts, read: Sequence[StatePiece], effect: Effect
-    ) -> None:
-        """Keep what the action does, under the pieces that were read, in their order."""
-        self.keep(read, lambda piece: parts.number_of(state, piece), parts, effect)
 
 
 class ActionEffects:
@@ -127,7 +121,7 @@ class ActionEffects:
         self.coverage.guards |= outcome.guards
         self.coverage.committed |= outcome.committed
         read = [step for step in steps if not isinstance(step, tuple)]
-        option.remember(state, parts, read, outcome.effect)
+        option.keep(read, number_of, parts, outcome.effect)
         effect: Effect = outcome.effect
         return effect
 

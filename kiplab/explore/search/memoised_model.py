@@ -6,7 +6,7 @@ only on the parts that it reads, and the observer's answer only on its own view.
 under the numbers of exactly these parts. The engine's own `step` computes what is not remembered
 yet. No rule of Kafka is known here, so that every guard holds as it does there. The parts that an
 action reads are found by trying (action_effects.py), not declared.
-tests/explore compares this model with engine_model.py, state by state.
+tests/explore compares this model with that of breadth_first.py, state by state.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from ...protocol.replica.broker_state import Broker
 from ..levels.level_table import Action, Level
 from . import hidden_parts as pieces
 from .action_effects import NOTHING, ActionEffects, Option
-from .engine_model import spent
+from .breadth_first import spent
 from .hidden_parts import BUDGETS, CONTROLLER, FIRST_BROKER, OBSERVER, REQUESTS, HiddenPartError
 from .numbered_parts import Memo, MemoisedState
 from .shared_memory import NextStep, OfferedAction, SharedMemory

@@ -18,7 +18,7 @@ from ...engine.observer import heeds, observe
 from ...protocol.kraft.controller_state import Controller
 from ...protocol.replica.broker_state import Broker
 from ..levels.normal_partition import kraft_controller, new_incarnations, of_observed
-from .engine_model import broken
+from .breadth_first import broken
 from .hidden_parts import UnforeseenError, controller_in
 
 

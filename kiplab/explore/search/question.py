@@ -17,8 +17,9 @@ from ...plays.play_errors import nearest
 from ...protocol.features import Features
 from ..levels.all_levels import LEVELS, level_named
 from ..levels.level_table import CAN_DATA_BE_LOST, ExploreError, Level, quoted
-from .engine_choice import AUTO, ENGINES
 from .limits import MEMORY_MB, check_limits
+
+AUTO, STEP, COMPILED = ENGINES = ("auto", "step", "compiled")
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):

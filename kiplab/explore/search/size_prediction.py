@@ -10,47 +10,14 @@ from collections.abc import Callable, Mapping
 import msgspec
 from msgspec.structs import replace
 
-from ..levels.level_table import Level
+from ..levels.level_table import Level, Pace
 from ..search_terms import PROVED, Halt, HaltReason, Model, Progress
 from .breadth_first import search
 
-
-class Pace(msgspec.Struct, frozen=True):
-    """What a state costs whoever searches; slower machines take longer. `ending` ends the sentence.
-
-    Rules of thumb below `certain` need no measurement: that many states are a matter of seconds. A
-    search within smaller bounds that knows more than `cheap` states is not cheap any more. `margin`
-    is how far from a prediction the truth has been found, as a factor.
-    """
-
-    states_per_s: int
-    state_bytes: int
-    ending: str
-    certain: int = 100_000
-    cheap: int = 1_500
-    margin: str = "three"
-
-
-OWN = Pace(9_000, 460, "for the engine's own search")
 COMPILED = Pace(
     400_000, 130, "for the compiled search, and up to a minute to compile, once on a machine"
 )
-"""As OWN, measured at the level "partition" in proofs of 0.2 to 3 million states."""
-STEPPED: dict[str, Pace] = {
-    "partition": OWN,
-    "cluster": Pace(
-        300,
-        4_000,
-        "at this level, where every message is a step of its own",
-        certain=1_500,
-        cheap=400,
-        margin="ten",
-    ),
-    "recovery": Pace(1_500, 5_000, "at this level", certain=40_000, cheap=1_500, margin="ten"),
-    "zookeeper": Pace(220, 4_000, "at this level", certain=4_000, cheap=500, margin="ten"),
-}
-"""The engine's own search, by level: measured in proofs of up to 12,000 states at "cluster", 30,000
-at "recovery", and 7,500 at "zookeeper" on two and three brokers."""
+"""Measured at the level "partition", as that level's own pace."""
 
 
 class SizePrediction(msgspec.Struct, frozen=True):
@@ -58,7 +25,7 @@ class SizePrediction(msgspec.Struct, frozen=True):
 
     states: int
     exact: bool
-    pace: Pace = OWN
+    pace: Pace
 
     @property
     def megabytes(self) -> int:
@@ -95,7 +62,7 @@ def predict(
     level: Level,
     model: Callable[[dict[str, int]], Model],
     bounds: Mapping[str, int],
-    pace: Pace = OWN,
+    pace: Pace,
 ) -> SizePrediction:
     """Search within smaller bounds while that is cheap, then multiply. `model` makes one; `pace`
     is that of whoever will search. Where not even the smallest search is cheap, the level's own
@@ -117,7 +84,7 @@ def predict(
 
 def rule_of_thumb(level: Level, bounds: Mapping[str, int]) -> float:
     """States by the rule alone, without any measurement."""
-    return _carried_on(level, dict.fromkeys(bounds, 0), level.smallest, bounds, OWN).states
+    return _carried_on(level, dict.fromkeys(bounds, 0), level.smallest, bounds, level.pace).states
 
 
 def _counted(model: Model, pace: Pace) -> int | None:

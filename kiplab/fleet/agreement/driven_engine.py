@@ -10,7 +10,7 @@ from functools import lru_cache
 import msgspec
 from msgspec.structs import replace
 
-from ...engine import channels, clock, impossible_moves, moves, truth
+from ...engine import channels, clock, moves, truth
 from ...engine.cluster import Cluster, Message, broker
 from ...engine.events import Event
 from ...engine.nodes import is_cut, with_state
@@ -22,8 +22,7 @@ from ...protocol import messages
 from ...protocol.features import Features
 from ...protocol.ids import NO_LEADER, BrokerEpoch, BrokerId
 from ...protocol.replica.broker_state import Broker, Timers, Volatile, log_of, replica_of
-from .kernel_run import FIRST_LEADER_EPOCH, FIRST_PARTITION_EPOCH
-from .outside_events import OutsideSchedule
+from .kernel_run import FIRST_LEADER_EPOCH, FIRST_PARTITION_EPOCH, OutsideSchedule
 
 PARTITION = "orders-0"
 _NOW = Timers()
@@ -82,11 +81,6 @@ class DrivenEngine:
         before, self.cluster = self.cluster, made.cluster
         self.done.append(DoneMove(self.now, move, made.events))
         self.after(before, self.done[-1])
-
-    def attempt(self, move: moves.Move) -> None:
-        """A step, if it is possible."""
-        if impossible_moves.why_not(self.cluster, move) is None:
-            self.do(move)
 
     def wait_until(self, at: int) -> None:
         """Time passes."""

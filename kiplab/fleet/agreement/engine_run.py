@@ -22,10 +22,8 @@ from ...protocol.registrations import LeaderRecoveryState, PartitionRegistration
 from ...protocol.replica.broker_state import LAG_CHECK_MS, Lifecycle, Loss
 from ..kernel import set_events
 from .driven_engine import PARTITION, DoneMove, DrivenEngine, begun, header_of
-from .engine_lines import engine_lines, partition_in
-from .loss_causes import LossCauses
-from .outside_events import Outside, OutsideSchedule
-from .trace_lines import NOBODY, Trace, TraceLine
+from .engine_lines import LossCauses, engine_lines, partition_in
+from .kernel_run import NOBODY, Outside, OutsideSchedule, Trace, TraceLine
 
 _LOSSES = {"kept": Loss.NOTHING, "tail-lost": Loss.UNFLUSHED, "replaced": Loss.DISK}
 Planned = tuple[int, int, int]
@@ -133,8 +131,9 @@ class EngineRun:
             return
         self.written = self.engine.now
         leader = self._leader()
-        if leader:
-            self.engine.attempt(moves.Produce(PARTITION, BrokerId(leader), 1))
+        record = moves.Produce(PARTITION, BrokerId(leader), 1)
+        if leader and why_not(self.engine.cluster, record) is None:
+            self.engine.do(record)
 
     def _leader(self) -> int:
         """Who leads, knows it and can be reached."""
@@ -157,7 +156,9 @@ class EngineRun:
     def _outside(self, event: Outside) -> None:
         b, kind = event.broker, event.kind
         if kind == "outage":
-            self._outage(event)
+            if not self.outage:
+                self.outage = self.engine.now + event.lasts
+                self.plans[set_events.OUTAGE_ENDS, 0] = self.outage
         elif kind == "flush":
             self.engine.fire_if_up(b, moves.Timer.FLUSH)
         elif kind == "beat":
@@ -165,7 +166,8 @@ class EngineRun:
             if self._is_reachable(b):
                 self.engine.fire(b, moves.Timer.HEARTBEAT)
         else:
-            self._note(event)
+            self.last[b], self.tries[b] = event, 0
+            self.plans[set_events.LAG_CHECK, b] = self.engine.now + event.lag_phase
             self._fetch_once_more(b)
             {"cut": self._cut, "crash": self._crash, "bounce": self._bounce}[kind](event)
 
@@ -175,14 +177,6 @@ class EngineRun:
         for follower in self._followers(leader):
             if leader and b in (follower, leader) and self.engine.follows(follower):
                 self.engine.fire(follower, moves.Timer.FETCH)
-
-    def _note(self, event: Outside) -> None:
-        self.last[event.broker], self.tries[event.broker] = event, 0
-        self.plans[set_events.LAG_CHECK, event.broker] = self.engine.now + event.lag_phase
-
-    def _outage(self, event: Outside) -> None:
-        if not self.outage:
-            self.outage = self.plans[set_events.OUTAGE_ENDS, 0] = self.engine.now + event.lasts
 
     def _crash(self, event: Outside) -> None:
         b = event.broker

@@ -23,9 +23,8 @@ from ..kernel.set_words import NEVER
 from ..kernel.simulation import METRIC_NAMES
 from ..kernel.simulation_loop import consume, know_all, next_part
 from ..kernel.world import HOUR, World, compiled_world
-from .kernel_run import EndlessTraceError, KernelRun, kernel_run
-from .outside_events import FATES, KINDS, Outside, OutsideSchedule, ordered
-from .trace_lines import NOBODY
+from . import kernel_run
+from .kernel_run import NOBODY, EndlessTraceError, KernelRun, Outside, OutsideSchedule
 
 QUIET_US = 2 * HOUR
 """After so long without an event all brokers are in sync again, but for rare cases."""
@@ -111,7 +110,7 @@ def _stretches(events: Iterator[Outside]) -> Iterator[list[Outside]]:
 def _schedule(world: World, stretch: list[Outside], leader: int) -> OutsideSchedule:
     start = stretch[0].at - LEAD_MS * 1000
     events = tuple(in_milliseconds(event, start) for event in stretch)
-    return ordered(
+    return kernel_run.ordered(
         OutsideSchedule(
             replicas=world.replication_factor,
             min_insync=world.min_insync_replicas,
@@ -127,7 +126,7 @@ def _schedule(world: World, stretch: list[Outside], leader: int) -> OutsideSched
 
 def _ran(schedule: OutsideSchedule, features: Features) -> KernelRun | None:
     try:
-        return kernel_run(schedule, features, compiled=False)
+        return kernel_run.kernel_run(schedule, features, compiled=False)
     except EndlessTraceError:
         return None
 
@@ -195,8 +194,8 @@ def _next_incident(events: tuple[Outside, ...], n: int) -> int:
 
 # --- the events of a replication ------------------------------------------------------------------
 
-_KIND_OF = {rank: kind for kind, rank in KINDS.items()}
-_FATE_OF = {number: fate for fate, number in FATES.items()}
+_KIND_OF = {rank: kind for kind, rank in kernel_run.KINDS.items()}
+_FATE_OF = {number: fate for fate, number in kernel_run.FATES.items()}
 _COME_ONCE = {set_events.FLUSH: outside_streams.FLUSH_AT, set_events.BEAT: outside_streams.BEAT_AT}
 """Ranks of what does not come again by itself, and the word of its stream that says when."""
 Microseconds = int
@@ -231,32 +230,24 @@ def _event(st: list[int], i: int, at: int, rank: int, replicas: int) -> Outside:
     if rank in (set_events.FLUSH, set_events.BEAT):
         return Outside(at=at, kind=_KIND_OF[rank], broker=broker)
     row, delays = stream + outside_streams.ROW_AT, stream + outside_streams.DELAYS_AT
+    times: Any = dict(zip(kernel_run.TIMES, st[row + set_events.RESTART : delays], strict=True))
     return Outside(
         at=at,
         kind=_KIND_OF[st[row + set_events.KIND]],
         broker=broker,
         fate=_FATE_OF[st[row + set_events.FATE]],
         shock=bool(st[row + set_events.SHOCK]),
-        restart=st[row + set_events.RESTART],
-        ready=st[row + set_events.READY_IN],
-        level=st[row + set_events.LEVEL_IN],
-        lag_phase=st[row + set_events.LAG_PHASE],
-        shutdown=st[row + set_events.SHUTDOWN],
-        lasts=st[row + set_events.LASTS],
-        recover=st[row + set_events.RECOVER],
         delays_by=tuple(
             tuple(st[delays + x * DELAY_TRIES : delays + (x + 1) * DELAY_TRIES])
             for x in range(replicas)
         ),
+        **times,
     )
-
-
-_LENGTHS = ("restart", "ready", "level", "shutdown", "lasts", "recover")
 
 
 def in_milliseconds(event: Outside, start: Microseconds) -> Outside:
     """The event as schedules have it, counted from `start`; what takes time takes 1 at least."""
-    lengths: dict[str, Any] = {name: max(1, getattr(event, name) // 1000) for name in _LENGTHS}
+    times: Any = {name: max(1, getattr(event, name) // 1000) for name in kernel_run.TIMES}
+    times["lag_phase"] = event.lag_phase // 1000
     by = tuple(tuple(max(1, us // 1000) for us in each) for each in event.delays_by)
-    at, phase = (event.at - start) // 1000, event.lag_phase // 1000
-    return replace(event, at=at, lag_phase=phase, delays_by=by, **lengths)
+    return replace(event, at=(event.at - start) // 1000, delays_by=by, **times)

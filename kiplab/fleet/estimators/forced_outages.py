@@ -18,13 +18,13 @@ from typing import Any
 
 import msgspec
 
-from ..parameters.meaningful_sets import ELR, STRICT
+from ...extras import Deferred
 from ..parameters.parameter_table import Parameters
-from ..parameters.years import SECONDS_PER_YEAR
+from ..parameters.scenario import ELR, SECONDS_PER_YEAR, STRICT
 from ..statistics.block_means import Weights
-from ..statistics.event_rates import FoundRate
-from . import closed_forms, forced_windows, window_draws
+from . import forced_windows, window_draws
 
+np = Deferred("numpy", "an estimate")
 ALL_GONE = "all_replicas_gone"
 """The partition is offline then; it also is for other reasons, which a metric of its own counts."""
 OUTAGE_METRICS = (ALL_GONE, forced_windows.LAST_REPLICA_LOSS)
@@ -40,26 +40,6 @@ class _Replica(msgspec.Struct, frozen=True):
 
     draws: window_draws.WindowDraws
     u: Any
-
-
-def outage_rates(
-    parameters: Parameters,
-    kips: frozenset[str] = frozenset(),
-    *,
-    seed: int,
-    blocks: int = forced_windows.BLOCKS,
-    samples: int = forced_windows.SAMPLES,
-    draw: forced_windows.DrawWindows = window_draws.real_draws,
-) -> dict[str, FoundRate]:
-    """How often all replicas of a partition are gone, and its records by that, per year.
-
-    `kips` are as for `outage_block`. Raises ValueError for a single replica, for planned restarts
-    that don't wait, for fewer than 30 blocks, MissingExtraError without numpy and scipy.
-    """
-    block_of = partial(outage_block, parameters, kips, seed=seed, samples=samples, draw=draw)
-    return forced_windows.rates_of_blocks(
-        block_of, blocks, forced_windows.forced_exposure(parameters, samples)
-    )
 
 
 def outage_block(
@@ -89,11 +69,13 @@ def outage_block(
     replicas = []
     for replica in range(parameters.replication_factor):
         own = block + (replica << _REPLICA_BITS)
-        u = window_draws.uniforms(seed, own, samples, window_draws.COLUMNS)
+        u = window_draws.uniforms(seed, own, samples)
         replicas.append(_Replica(draw(parameters, u, 0.0), u))
     lost = UNCLEAN_LOSS if ELR in kips else forced_windows.LAST_REPLICA_LOSS
     weights = dict.fromkeys((ALL_GONE, lost, ALL_GONE_US), 0 * replicas[0].u[:, 0])
-    for share, planned in _first_kinds(parameters):
+    each = parameters.bounces_per_year, parameters.crashes_per_year
+    # Of what comes while all are in sync a planned restart has its share, and a crash.
+    for share, planned in zip((often / sum(each) for often in each), (True, False), strict=True):
         weight, began = _one_after_another(parameters, replicas, planned)
         fatal = _fatal_share(parameters, replicas, began, planned, strict=STRICT in kips)
         alone_s = _leaderless_s(replicas[-1].draws)
@@ -106,40 +88,38 @@ def outage_block(
     return {metric: forced_windows.weights_of(each) for metric, each in weights.items()}
 
 
-def _first_kinds(p: Parameters) -> tuple[tuple[float, bool], ...]:
-    """A planned restart or a crash, and its share of what comes while all are in sync."""
-    every = p.bounces_per_year + p.crashes_per_year
-    return ((p.bounces_per_year / every, True), (p.crashes_per_year / every, False))
+outage_rates = partial(forced_windows.forced_rates, block_of=outage_block)
+"""How often all replicas of a partition are gone, and its records by that, per year.
+
+The KIPs are as for `outage_block`. Raises ValueError for a single replica, for planned restarts
+that don't wait, for fewer than 30 blocks, MissingExtraError without numpy and scipy.
+"""
 
 
 def _one_after_another(
     p: Parameters, replicas: list[_Replica], planned: bool
 ) -> tuple[Any, list[Any]]:
     """The probability that all go, and when each of them does."""
-    from numpy import expm1, minimum
-
     now = 0 * replicas[0].u[:, 0]
     weight, began, until = now + 1.0, [now], _lasts(p, replicas[0], planned)
     for gone, replica in enumerate(replicas[1:], 1):
         others = (len(replicas) - gone) * p.crashes_per_year / SECONDS_PER_YEAR
         window = until - now
-        weight = weight * -expm1(-others * window)
+        weight = weight * -np.expm1(-others * window)
         now = now + replica.u[:, window_draws.CRASHED_DOWN] * window
-        until = minimum(until, now + _lasts(p, replica, False))
+        until = np.minimum(until, now + _lasts(p, replica, False))
         began.append(now)
     return weight, began
 
 
 def _lasts(p: Parameters, replica: _Replica, planned: bool) -> Any:
     """From the moment it goes until it is in the ISR again."""
-    from numpy import log1p, maximum, where
-
     draws, u = replica.draws, replica.u
     slow = u[:, window_draws.ASKED_DOWN] < p.slow_alter_partition_share
-    answer_s = where(slow, p.slow_alter_partition_s, p.alter_partition_ms / 1000)
+    answer_s = np.where(slow, p.slow_alter_partition_s, p.alter_partition_ms / 1000)
     gone = draws.clean if planned else draws.registered
-    quiet = log1p(-u[:, window_draws.ASKED_QUIETLY])
-    return gone + maximum(draws.ready, draws.level) - answer_s * quiet
+    quiet = np.log1p(-u[:, window_draws.ASKED_QUIETLY])
+    return gone + np.maximum(draws.ready, draws.level) - answer_s * quiet
 
 
 def _leaderless_s(last: window_draws.WindowDraws) -> Any:
@@ -153,17 +133,16 @@ def _waited_for(
     """Whether one of the eligible leader replicas stopped in order and so leads with everything;
     and how long nobody leads.
     """
-    from numpy import maximum
-
     eligible = [*zip(replicas, began, strict=True)][-min(p.min_insync_replicas, len(replicas)) :]
     fenced = began[-1] + replicas[-1].draws.notice
     first, stopped = eligible[0][0].draws, began[0]
     if planned and len(eligible) == len(replicas):
         # The session of who stopped lasts on, and no new process is registered meanwhile.
-        return True, maximum(stopped + maximum(first.clean, p.session_s) + first.ready - fenced, 0)
+        until = stopped + np.maximum(first.clean, p.session_s) + first.ready
+        return True, np.maximum(until - fenced, 0)
     until = fenced + _leaderless_s(replicas[-1].draws)
     for replica, gone in eligible[:-1]:
-        until = maximum(until, gone + replica.draws.registered)
+        until = np.maximum(until, gone + replica.draws.registered)
     return False, until - fenced
 
 
@@ -171,25 +150,23 @@ def _fatal_share(
     p: Parameters, replicas: list[_Replica], began: list[Any], planned: bool, *, strict: bool
 ) -> Any:
     """That the last one's crash takes committed records: its disk, or a long enough tail."""
-    from numpy import clip, where
-
     least = p.min_insync_replicas
     # The one whose absence ends it: too few are left, or the leader waits for it a little.
     at = len(replicas) - max(least, 2)
     draws, since = replicas[at].draws, began[-1] - began[at]
     noticed = 0.0 if planned and at == 0 else draws.commit_pause
     tail = max(p.unflushed_s, 1e-6)
-    before = clip(1 - since / tail, 0, 1)
+    before = np.clip(1 - since / tail, 0, 1)
     # What was appended until then is committed when the follower is out of the ISR. Where it was
     # the leader that went nobody appended, and who comes after it may not commit.
     leader = 1 / (len(replicas) - at)
-    later = clip(1 - (since - noticed) / tail, 0, 1)
+    later = np.clip(1 - (since - noticed) / tail, 0, 1)
     after = 1.0 if least == 1 else leader * before + (1 - leader) * later
     if strict and least > 1:
         # KIP-966: an ISR that is too small commits nothing.
         after = before
-    fresh = where(since < noticed, before, after)
-    return closed_forms.replaced_share(p) + closed_forms.tail_lost_share(p) * fresh
+    fresh = np.where(since < noticed, before, after)
+    return window_draws.replaced_share(p) + window_draws.tail_lost_share(p) * fresh
 
 
 def left_out(p: Parameters, metric: str) -> float:
@@ -198,8 +175,8 @@ def left_out(p: Parameters, metric: str) -> float:
     """
     if metric == forced_windows.STALE_JOIN:
         # No leader is stopped while a replica is out.
-        return closed_forms.alone_share(p) + closed_forms.met_by_another(p, closed_forms.race_s(p))
+        return window_draws.alone_share(p) + window_draws.met_by_another(p, window_draws.race_s(p))
     if metric in (*OUTAGE_METRICS, *ELR_METRICS) and p.replication_factor > 2:
         # Each of them is away for so long, and every time another may go once more.
-        return p.replication_factor * closed_forms.met_by_another(p, closed_forms.away_s(p))
-    return closed_forms.met_by_another(p, closed_forms.race_s(p))
+        return p.replication_factor * window_draws.met_by_another(p, window_draws.away_s(p))
+    return window_draws.met_by_another(p, window_draws.race_s(p))

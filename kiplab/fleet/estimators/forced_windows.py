@@ -20,13 +20,15 @@ from typing import Any
 
 import msgspec
 
+from ...extras import Deferred
 from ..parameters.parameter_table import Parameters
-from ..parameters.years import SECONDS_PER_YEAR
+from ..parameters.scenario import SECONDS_PER_YEAR
 from ..statistics.block_means import Weights, weighed_rate
 from ..statistics.event_rates import FoundRate, NeverHappens
 from . import window_draws
-from .closed_forms import alone_share, expansions, lost_share, tail_lost_share
+from .window_draws import alone_share, expansions, lost_share, tail_lost_share
 
+np = Deferred("numpy", "an estimate")
 STALE_JOIN, STALE_JOIN_AFTER_CRASH = "stale_join", "stale_join_after_crash"
 RACE_LOSS, LAST_REPLICA_LOSS, UNCLEAN_LOSS = "race_loss", "last_replica_loss", "unclean_loss"
 METRICS = (STALE_JOIN, STALE_JOIN_AFTER_CRASH, RACE_LOSS, LAST_REPLICA_LOSS)
@@ -51,34 +53,27 @@ class _Window(msgspec.Struct, frozen=True):
 
 def forced_rates(
     parameters: Parameters,
-    kips: frozenset[str],
+    kips: frozenset[str] = frozenset(),
     *,
     seed: int,
     blocks: int = BLOCKS,
     samples: int = SAMPLES,
     draw: DrawWindows = window_draws.real_draws,
+    block_of: Callable[..., dict[str, Weights]] | None = None,
 ) -> dict[str, FoundRate]:
     """Stale joins (all, and those after a crash), race losses and losses of the last replica, per
-    partition and year. Only what `METRICS` names; no cut, shock or failover of a controller.
+    partition and year. Only what `METRICS` names; no cut, shock or failover of a controller. Or
+    what other blocks have: those of `block_of`, which takes what `forced_block` takes.
 
     Raises ValueError for other than two replicas of which one suffices, for fewer than 30 blocks,
     MissingExtraError without numpy and scipy.
     """
-    block_of = partial(forced_block, parameters, kips, seed=seed, samples=samples, draw=draw)
-    rates = rates_of_blocks(block_of, blocks, forced_exposure(parameters, samples))
-    refused = METRICS[:-1] if {"841", "903"} <= kips else ()
-    return rates | dict.fromkeys(refused, NeverHappens(because=_REFUSED))
-
-
-def rates_of_blocks(
-    block_of: Callable[..., dict[str, Weights]], blocks: int, exposure: float
-) -> dict[str, FoundRate]:
-    """By metric, of so many blocks of `exposure` partition-years each."""
-    weights = [block_of(block=block) for block in range(blocks)]
-    return {
-        metric: weighed_rate([each[metric] for each in weights], blocks * exposure)
-        for metric in weights[0]
-    }
+    draws = partial(block_of or forced_block, parameters, kips, seed=seed, samples=samples)
+    weights = [draws(block=block, draw=draw) for block in range(blocks)]
+    years = blocks * forced_exposure(parameters, samples)
+    found = {name: weighed_rate([each[name] for each in weights], years) for name in weights[0]}
+    refused = {*METRICS[:-1]} & {*found} if {"841", "903"} <= kips else ()
+    return found | dict.fromkeys(refused, NeverHappens(because=_REFUSED))
 
 
 def forced_exposure(parameters: Parameters, samples: int) -> float:
@@ -107,7 +102,7 @@ def forced_block(
         replicas = f"{parameters.replication_factor} replicas with min.insync.replicas="
         problem = f"{replicas}{parameters.min_insync_replicas}"
         raise ValueError(f"{problem}: windows are forced for two replicas of which one suffices")
-    u = window_draws.uniforms(seed, block, samples, window_draws.COLUMNS)
+    u = window_draws.uniforms(seed, block, samples)
     plain, shorter = draw(parameters, u, 0.0), draw(parameters, u, _SDS_SHORTER)
     weights = dict.fromkeys(METRICS, 0 * u[:, 0])
     for draws, window in _windows(parameters, kips, plain, shorter, u):
@@ -122,12 +117,10 @@ def forced_block(
 
 def weights_of(each: Any) -> Weights:
     """Of one weight per sample, added one by one: numpy's sum depends on how it is cut."""
-    from numpy import cumsum
-
     return Weights(
         samples=len(each),
-        total=float(cumsum(each)[-1]),
-        squares=float(cumsum(each**2)[-1]),
+        total=float(np.cumsum(each)[-1]),
+        squares=float(np.cumsum(each**2)[-1]),
         largest=float(each.max()),
     )
 
@@ -140,22 +133,19 @@ def _windows(
     u: Any,
 ) -> list[tuple[window_draws.WindowDraws, _Window]]:
     """Of both strata: joins while the follower is down, and once it is back and not caught up."""
-    windows = []
-    for share, mean in _strata(p):
-        if "841" not in kips:
-            asked_uniforms, crashed = u[:, window_draws.ASKED_DOWN], u[:, window_draws.CRASHED_DOWN]
-            ends = (plain.notice, plain.registered)
-            windows.append(
-                (plain, _window(p, plain, ends, (share, mean), (asked_uniforms, crashed)))
-            )
-        if "903" not in kips:
-            asked_uniforms, crashed = u[:, window_draws.ASKED_UP], u[:, window_draws.CRASHED_UP]
-            fenced = shorter.ready if "841" in kips else 0.0
-            ends = (shorter.registered + fenced, shorter.stale_until)
-            windows.append(
-                (shorter, _window(p, shorter, ends, (share, mean), (asked_uniforms, crashed)))
-            )
-    return windows
+    ways = []
+    if "841" not in kips:
+        columns = (window_draws.ASKED_DOWN, window_draws.CRASHED_DOWN)
+        ways.append((plain, (plain.notice, plain.registered), columns))
+    if "903" not in kips:
+        columns = (window_draws.ASKED_UP, window_draws.CRASHED_UP)
+        fenced = shorter.ready if "841" in kips else 0.0
+        ways.append((shorter, (shorter.registered + fenced, shorter.stale_until), columns))
+    return [
+        (draws, _window(p, draws, ends, stratum, (u[:, asked], u[:, crashed])))
+        for stratum in _strata(p)
+        for draws, ends, (asked, crashed) in ways
+    ]
 
 
 def _strata(p: Parameters) -> tuple[tuple[float, float], ...]:
@@ -172,36 +162,30 @@ def _window(
     u: tuple[Any, Any],
 ) -> _Window:
     """A stale join is a request that is read between `ends` after the crash."""
-    from numpy import exp, expm1, log1p, maximum
-
     (first, last), (share, mean), (asked_uniforms, crashed) = ends, stratum, u
     # Exponential delays forget: beyond the least that matters they are as they are from 0.
-    read = first - mean * log1p(-asked_uniforms)
-    earliest = maximum(read - last, 0)
-    latest = maximum(read - first, earliest)
+    read = first - mean * np.log1p(-asked_uniforms)
+    earliest = np.maximum(read - last, 0)
+    latest = np.maximum(read - first, earliest)
     before, until = (_hazard(p, draws.earlier, moment) for moment in (earliest, latest))
-    chance = -expm1(before - until) * exp(-before)
-    at = before - log1p(crashed * expm1(before - until))
-    weight = share * exp(-first / mean) * chance * draws.tilt
+    chance = -np.expm1(before - until) * np.exp(-before)
+    at = before - np.log1p(crashed * np.expm1(before - until))
+    weight = share * np.exp(-first / mean) * chance * draws.tilt
     return _Window(read, _moment(p, draws.earlier, at), weight)
 
 
 def _hazard(p: Parameters, earlier: Any, moment: Any) -> Any:
     """The crashes expected from the request until `moment`."""
-    from numpy import clip
-
-    soon = clip(p.early_crash_within_s - earlier, 0, moment)
+    soon = np.clip(p.early_crash_within_s - earlier, 0, moment)
     return (moment + (p.early_crash_factor - 1) * soon) * p.crashes_per_year / SECONDS_PER_YEAR
 
 
 def _moment(p: Parameters, earlier: Any, expected: Any) -> Any:
     """Until when so many crashes are expected: the inverse of `_hazard`."""
-    from numpy import clip
-
     if not p.crashes_per_year:
         return 0 * expected
     left = expected * SECONDS_PER_YEAR / p.crashes_per_year
-    soon = clip(p.early_crash_within_s - earlier, 0, left / p.early_crash_factor)
+    soon = np.clip(p.early_crash_within_s - earlier, 0, left / p.early_crash_factor)
     return left - (p.early_crash_factor - 1) * soon
 
 
@@ -210,43 +194,37 @@ def _of_stops(p: Parameters, kips: frozenset[str], draws: window_draws.WindowDra
 
     Every other planned restart is that of a leader.
     """
-    from numpy import exp, expm1
-
     rate = 0.0 * draws.clean
     if "841" in kips:
         return rate
     for share, mean in _strata(p):
-        still_away = -expm1(-draws.clean / mean) if "903" in kips else 1.0
-        rate = rate + share * exp(-draws.stopping / mean) * still_away
+        still_away = -np.expm1(-draws.clean / mean) if "903" in kips else 1.0
+        rate = rate + share * np.exp(-draws.stopping / mean) * still_away
     return rate * p.bounces_per_year / (p.bounces_per_year + p.crashes_per_year) / 2
 
 
 def _race(p: Parameters, draws: window_draws.WindowDraws, window: _Window) -> Any:
     """The leader goes while the stale one is in the ISR, which had lost records in its crash."""
-    from numpy import expm1, maximum, minimum
-
     back = window.crash + draws.registered
     # Until its session is over, what a dead leader asked for is read as that of a living one.
-    unnoticed = minimum(window.read, draws.leader_notice)
-    evicted = maximum(window.crash + draws.evict_least, window.read) + draws.evict_more
+    unnoticed = np.minimum(window.read, draws.leader_notice)
+    evicted = np.maximum(window.crash + draws.evict_least, window.read) + draws.evict_more
     chance = 0.0 * back
     for share, answer_s in draws.evict_asked:
-        end = minimum(evicted + answer_s, back + draws.level)
-        down = maximum(minimum(end, back) - window.read, 0)
-        up = maximum(end - maximum(window.read, back), 0)
+        end = np.minimum(evicted + answer_s, back + draws.level)
+        down = np.maximum(np.minimum(end, back) - window.read, 0)
+        up = np.maximum(end - np.maximum(window.read, back), 0)
         # All are in the ISR, but a planned restart also waits for a broker that is down.
         stopped = up if p.bounces_wait else down + up
         crashed = p.crashes_per_year * (unnoticed + down + up)
         goes = (crashed + p.bounces_per_year * stopped) / SECONDS_PER_YEAR
-        chance = chance - share * expm1(-goes)
+        chance = chance - share * np.expm1(-goes)
     return chance * lost_share(p) * window.weight
 
 
 def _alone(p: Parameters, draws: window_draws.WindowDraws, u: Any) -> Any:
     """The leader crashes, and loses records, while the follower is out of the ISR."""
-    from numpy import expm1, log1p, maximum
-
-    back = maximum(draws.ready, draws.level)
+    back = np.maximum(draws.ready, draws.level)
     away = (
         (p.bounces_per_year, draws.clean, 0.0),
         (p.crashes_per_year, draws.registered, draws.commit_pause),
@@ -254,10 +232,10 @@ def _alone(p: Parameters, draws: window_draws.WindowDraws, u: Any) -> Any:
     chance = 0.0 * back
     for often, gone, held in away:
         for share, mean in _strata(p):
-            alone = gone + back - mean * log1p(-u[:, window_draws.ASKED_QUIETLY])
+            alone = gone + back - mean * np.log1p(-u[:, window_draws.ASKED_QUIETLY])
             fatal = lost_share(p) * alone - tail_lost_share(p) * _harmless(p, held)
             goes = p.crashes_per_year * fatal / SECONDS_PER_YEAR
-            chance = chance - often * share * expm1(-goes)
+            chance = chance - often * share * np.expm1(-goes)
     return chance / (p.bounces_per_year + p.crashes_per_year)
 
 
@@ -266,7 +244,5 @@ def _harmless(p: Parameters, held: Any) -> Any:
 
     While nothing is committed, what was is flushed more and more.
     """
-    from numpy import maximum, minimum
-
-    partly = minimum(held, p.unflushed_s)
-    return partly**2 / (2 * max(p.unflushed_s, _SOON_S)) + maximum(held - partly, 0)
+    partly = np.minimum(held, p.unflushed_s)
+    return partly**2 / (2 * max(p.unflushed_s, _SOON_S)) + np.maximum(held - partly, 0)

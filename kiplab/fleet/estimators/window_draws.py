@@ -2,15 +2,22 @@
 
 A column of uniform numbers for each delay, for any feature set: the same study seed gives the same
 delays under all of them. Times are in seconds, as arrays with one number per sample.
+
+Beside them are formulas on one line, to first order in what is rare: each good to some thousandths.
+Rates are per partition and year. Exponential delays, unless a name says otherwise.
 """
 
+from math import exp
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
-from ...extras import needed_by
+from ...extras import Deferred
 from ..parameters.parameter_table import Parameters
+from ..parameters.scenario import SECONDS_PER_YEAR
 
+np, special = (Deferred(name, "an estimate") for name in ("numpy", "scipy.special"))
 COLUMNS = 12
 """How many uniform numbers a sample has."""
 (
@@ -55,18 +62,14 @@ def real_draws(parameters: Parameters, u: Any, tilt: float) -> WindowDraws:
 
     Raises MissingExtraError without scipy.
     """
-    with needed_by("an estimate"):
-        from numpy import exp, inf, maximum
-        from scipy.special import ndtri
-
     p = parameters
     slow, slow_s = p.slow_alter_partition_share, p.slow_alter_partition_s
     sigma = p.clean_restart_sigma
-    away = ndtri(u[:, RESTART]) - tilt
-    restart = p.crash_restart_s * exp(p.crash_restart_sigma * away)
+    away = special.ndtri(u[:, RESTART]) - tilt
+    restart = p.crash_restart_s * np.exp(p.crash_restart_sigma * away)
     notice = p.session_s - p.heartbeat_s * u[:, NOTICE]
     # A controller refuses a new process while the session of the old one lasts.
-    registered = maximum(restart, notice)
+    registered = np.maximum(restart, notice)
     return WindowDraws(
         notice=notice,
         registered=registered,
@@ -79,31 +82,83 @@ def real_draws(parameters: Parameters, u: Any, tilt: float) -> WindowDraws:
         evict_asked=((1 - slow, 0.0), (slow, exponential(slow_s, u[:, ASKED_QUIETLY]))),
         # On average: how the heartbeats of two brokers lie to each other does not matter.
         leader_notice=p.session_s - p.heartbeat_s / 2,
-        clean=p.clean_restart_s * exp(sigma * ndtri(u[:, CLEAN]) - sigma**2 / 2),
+        clean=p.clean_restart_s * np.exp(sigma * special.ndtri(u[:, CLEAN]) - sigma**2 / 2),
         stopping=p.shutdown_s,
         # Out of the ISR it is not waited for: a smaller ISR has another leader epoch.
         commit_pause=notice,
         # However late it is read, it names an incarnation that is over; all members count as there.
-        stale_until=registered + inf,
-        tilt=exp(tilt * away + tilt**2 / 2) if p.crash_restart_sigma else 1 + 0 * away,
+        stale_until=registered + np.inf,
+        tilt=np.exp(tilt * away + tilt**2 / 2) if p.crash_restart_sigma else 1 + 0 * away,
     )
 
 
-def uniforms(seed: int, block: int, rows: int, columns: int) -> Any:
-    """An array (rows, columns) of numbers in the open interval from 0 to 1.
+def uniforms(seed: int, block: int, rows: int) -> Any:
+    """An array (rows, COLUMNS) of numbers in the open interval from 0 to 1.
 
     Raises MissingExtraError without numpy.
     """
-    with needed_by("an estimate"):
-        from numpy.random import Philox
-
-    words = Philox(key=(seed << 64) + block).random_raw(rows * columns)
+    words = np.random.Philox(key=(seed << 64) + block).random_raw(rows * COLUMNS)
     # The middle of each of 2^52 cells: never 0, never 1.
-    return (((words >> 12) + 0.5) * 2.0**-52).reshape(rows, columns)
+    return (((words >> 12) + 0.5) * 2.0**-52).reshape(rows, COLUMNS)
 
 
 def exponential(mean: float, u: Any) -> Any:
     """Exponential delays of that mean, of uniform numbers from 0 to 1."""
-    from numpy import log1p
+    return -mean * np.log1p(-u)
 
-    return -mean * log1p(-u)
+
+# --- formulas on one line -------------------------------------------------------------------------
+
+
+def expansions(parameters: Parameters) -> float:
+    """How often an ISR of all replicas shrinks by one and grows again."""
+    each = parameters.bounces_per_year + parameters.crashes_per_year
+    return parameters.replication_factor * each
+
+
+def alone_share(parameters: Parameters) -> float:
+    """The share of time with one replica out of the ISR, and with that alone in it if of two."""
+    crashed = parameters.crashes_per_year * (parameters.session_s + parameters.crash_restart_s)
+    bounced = parameters.bounces_per_year * parameters.clean_restart_s
+    waiting_s = parameters.slow_alter_partition_share * parameters.slow_alter_partition_s
+    each = parameters.crashes_per_year + parameters.bounces_per_year
+    missing = crashed + bounced + each * (parameters.catch_up_s + waiting_s)
+    return parameters.replication_factor * missing / SECONDS_PER_YEAR
+
+
+def lost_share(parameters: Parameters) -> float:
+    """The share of crashes after which committed records are gone: with the page cache or disk."""
+    return replaced_share(parameters) + tail_lost_share(parameters)
+
+
+def tail_lost_share(parameters: Parameters) -> float:
+    """The share of crashes that take the page cache and leave the disk."""
+    return (1 - replaced_share(parameters)) * parameters.tail_lost
+
+
+def replaced_share(parameters: Parameters) -> float:
+    """The share of crashes after which the disk is empty."""
+    crashes = parameters.crashes_per_year
+    return parameters.disk_failures_per_year / crashes if crashes else 0.0
+
+
+def met_by_another(p: Parameters, window_s: float) -> float:
+    """The share of windows of this length in which one of the brokers crashes once more.
+
+    That is what an estimate and a formula of first order drop, and so what they may be off by.
+    """
+    often = p.crashes_per_year * p.early_crash_factor
+    return p.replication_factor * often * window_s / SECONDS_PER_YEAR
+
+
+def away_s(p: Parameters) -> float:
+    """How long a broker is out of the ISR after a crash: noticed, restarted, level, asked for."""
+    restart = p.crash_restart_s * exp(p.crash_restart_sigma**2 / 2)
+    waiting_s = p.slow_alter_partition_share * p.slow_alter_partition_s
+    return p.session_s + restart + p.catch_up_s + waiting_s
+
+
+def race_s(p: Parameters) -> float:
+    """The longest window of the race: away with a slow request, or as long as crashes are early."""
+    early = p.early_crash_within_s if p.early_crash_factor > 1 else 0.0
+    return max(away_s(replace(p, slow_alter_partition_share=1.0)), early)

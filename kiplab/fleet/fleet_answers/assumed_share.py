@@ -1,4 +1,4 @@
-"""What a number of an answer rests on that nobody has published.
+"""What a number of an answer rests on that nobody has published; how a loss depends on a parameter.
 
 A number rests on a parameter for as much of it as another value changes: a rate or a share of 0, a
 time or a spread as small as is allowed. It is mostly assumed where that is more than half of it,
@@ -8,34 +8,34 @@ it is, and are no assumptions about it.
 
 Both numbers are sampled anew, by the same uniform numbers: what is forced by forced samples, the
 rest by fewer years. What chance could have changed as well does not count.
+
+For the second question each parameter is halved and doubled, as far as is allowed. All rates are by
+forced samples of the same uniform numbers: they differ by the parameter alone.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import sqrt
 from typing import Any
 
+import msgspec
 from msgspec.structs import asdict, replace
 
-from ..parameters.as_world import as_world
+from ..estimators.forced_outages import UNCLEAN_LOSS, outage_rates
+from ..estimators.forced_windows import METRICS, forced_rates
 from ..parameters.parameter_checks import ORDERED
 from ..parameters.parameter_table import PARAMETERS, Basis, Parameters
-from ..parameters.scenario import Scenario
-from ..parameters.years import MICROSECONDS_PER_YEAR
+from ..parameters.scenario import MICROSECONDS_PER_YEAR, Scenario, as_world, kips_of
 from ..pipeline.study_plan import FORCED, NAIVE, FleetOrder, Partial
-from .block_sizes import kernel_work
-from .counted_metrics import never_in
-from .forced_scenarios import can_force
-from .work_block import work_block
+from ..statistics.event_rates import FoundRate
+from .counted_metrics import TEXTS, can_force, never_in
+from .work_block import kernel_work, work_block
+from .yearly_incidents import incidents_per_rate
 
 WORK = 600_000.0
 """Of the kernel for each parameter, over all scenarios together: a tenth of a second."""
 MOST_POINTS = 12
 _MOST_REPLICATIONS = 1_000
-MOSTLY_ASSUMED = (
-    "Mostly assumed: another value of these parameters (rates and shares of 0, times as short as is"
-    " allowed) changes more than half of the number, and nobody has published theirs. What the"
-    f" study sets is taken as known. Of a sweep it is said of the first {MOST_POINTS} points."
-)
+MOSTLY_ASSUMED = TEXTS["mostly_assumed"].format(MOST_POINTS)
 _SAMPLES, _SHORTEST = 2_500, PARAMETERS["horizon_years"].low
 _HALF = 0.5
 _ERRORS = 2.0
@@ -127,3 +127,85 @@ def rate_in(partials: Sampled, features: str, metric: str) -> tuple[float, float
     one = partials.get((features, metric))
     years = one.exposure_us / MICROSECONDS_PER_YEAR if one else 1.0
     return (one.sum_w / years, sqrt(one.sum_w2) / years) if one else (0.0, 0.0)
+
+
+# --- levers ---------------------------------------------------------------------------------------
+
+TIMES = 2.0
+"""How many times as much and as little a parameter is."""
+_LEVER_BLOCKS, _LEVER_SAMPLES = 30, 250
+_QUICK = 1_800
+"""Samples where only the order of the parameters is asked for."""
+_FORCED_LOSSES = ("race_loss", "last_replica_loss", UNCLEAN_LOSS)
+OF_SHOCKS = ("cluster_shocks_per_year", "shock_tail_lost")
+
+
+class LossLever(msgspec.Struct, frozen=True):
+    """`losses`: how many times as many there are with so many times as much of a parameter, which
+    is less than half or twice where its range ends sooner.
+    """
+
+    parameter: str
+    losses: dict[float, float]
+
+    @property
+    def strength(self) -> float:
+        """How much the most are above the fewest; 1 for not at all."""
+        low, high = sorted(max(times, 1e-9) for times in self.losses.values())
+        return high / low
+
+
+def loss_levers(scenario: Scenario, features: str, shocks: float) -> list[LossLever]:
+    """The parameters of a loss, the strongest first.
+
+    `shocks` is how many losses a year shocks cost in the fleet. Raises MissingExtraError without
+    numpy and scipy.
+    """
+    usual = _losses(scenario, features) + shocks
+    levers, p = [], scenario.parameters
+    for name, *ends in halved_and_doubled(p, PARAMETERS) if usual else ():
+        times = [getattr(end, name) / getattr(p, name) for end in ends]
+        if name in OF_SHOCKS:
+            losses = [1 + (more - 1) * shocks / usual for more in times]
+        else:
+            changed = (_losses(replace(scenario, parameters=end), features) for end in ends)
+            losses = [(lost + shocks) / usual for lost in changed]
+        if losses[0] != losses[1]:
+            levers.append(LossLever(name, dict(zip(times, losses, strict=True))))
+    return sorted(levers, key=lambda lever: -lever.strength)
+
+
+def _losses(scenario: Scenario, features: str) -> float:
+    """A year, in all of the fleet, by the causes that can be forced."""
+    forced = sampled(scenario, FORCED, _QUICK) if can_force(scenario) else {}
+    return sum(
+        rate_in(forced, features, cause)[0] * incidents_per_rate(scenario.parameters, cause)
+        for cause in _FORCED_LOSSES
+    )
+
+
+def forced_rate(
+    parameters: Parameters, features: str, metric: str, seed: int = 0, samples: int = _LEVER_SAMPLES
+) -> FoundRate:
+    """How often by forced samples, per partition and year. Raises KeyError for another metric."""
+    kips = kips_of(features)
+    if metric not in (*METRICS, UNCLEAN_LOSS) or parameters.replication_factor > 2:
+        return outage_rates(parameters, kips, seed=seed, blocks=_LEVER_BLOCKS, samples=samples)[
+            metric
+        ]
+    return forced_rates(parameters, kips, seed=seed, blocks=_LEVER_BLOCKS, samples=samples)[metric]
+
+
+def halved_and_doubled(
+    parameters: Parameters, names: Iterable[str]
+) -> Iterator[tuple[str, Parameters, Parameters]]:
+    """Each of these parameters that is a number, with the fleet where it is half as much and twice
+    as much, as far as is allowed; none where both are the same. Raises KeyError for no parameter.
+    """
+    for name in names:
+        about, value = PARAMETERS[name], getattr(parameters, name)
+        wanted = (min(max(value * by, about.low), about.high) for by in (1 / TIMES, TIMES))
+        if about.kind is float:
+            lower, higher = (fleet_with(parameters, **{name: new}) for new in wanted)
+            if lower != higher:
+                yield name, lower, higher

@@ -6,35 +6,22 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from ...figures.how_often.fleet_words import (
-    NO_KIPS,
-    alike,
-    capital,
-    counted,
-    listed,
-    metric_words,
-    set_words,
-)
-from ...figures.how_often.number_words import (
-    number_words,
-    share_range_words,
-    share_words,
-    value_words,
-)
-from ..kernel.feature_sets import most_of
+from ...figures.how_often import fleet_words, number_words
+from ...figures.how_often.fleet_words import counted, listed, metric_words, set_words
+from ..kernel.mirrored_guards import most_of
 from ..parameters.parameter_table import PARAMETERS, Parameters
 from ..parameters.scenario import Scenario
 from ..spread.partition_placement import sets_in_use
 from ..statistics.event_rates import FoundRate, NeverHappens, at_least_one
-from .assumed_share import MOSTLY_ASSUMED
-from .elr_price import LEFT_OUT, elr_prices
+from .assumed_share import MOSTLY_ASSUMED, LossLever, loss_levers
+from .counted_metrics import TEXTS
 from .fleet_answer import FleetAnswer
 from .fleet_row import FleetRow, best_rows
-from .loss_levers import LossLever, loss_levers
-from .yearly_incidents import ALL_CAUSES
+from .yearly_incidents import ALL_CAUSES, LEFT_OUT, elr_prices
 
 SHOCKS = "shock_loss"
 _LEVERS, _HARDLY = 3, 1.05
+_OF_ELR = "What do eligible leader replicas save, and what do they cost?"
 
 
 class ScreenPart(msgspec.Struct, frozen=True):
@@ -68,14 +55,8 @@ def first_screen(answer: FleetAnswer) -> tuple[ScreenPart, ...]:
         ScreenPart("What would change it most?", tuple(_changes(strong))),
         ScreenPart("How sure is that?", tuple(_sure(answer, most, assumed))),
         ScreenPart("Under which assumptions?", tuple(_assumptions(scenario.parameters, told))),
-        *_of_elr(answer),
+        *(ScreenPart(_OF_ELR, (*price.sentences, *LEFT_OUT)) for price in elr_prices(answer)[:1]),
     )
-
-
-def _of_elr(answer: FleetAnswer) -> Iterator[ScreenPart]:
-    for price in elr_prices(answer)[:1]:
-        asked = "What do eligible leader replicas save, and what do they cost?"
-        yield ScreenPart(asked, (*price.sentences, *LEFT_OUT))
 
 
 def _asked(scenario: Scenario) -> str:
@@ -95,8 +76,8 @@ def _chances(answer: FleetAnswer, rows: tuple[FleetRow, ...]) -> Iterator[str]:
         f"without shocks {_within(answer, row, SHOCKS)}; with shocks {_within(answer, row)}"
         for row in rows
     )
-    same = alike(zip(words, (set_words(row.features) for row in rows), strict=True))
-    yield from (f"{capital(listed(sets))}: {words}." for words, sets in same.items())
+    same = fleet_words.alike(zip(words, (set_words(row.features) for row in rows), strict=True))
+    yield from (f"{fleet_words.capital(listed(sets))}: {words}." for words, sets in same.items())
 
 
 def _within(answer: FleetAnswer, row: FleetRow, without: str = "") -> str:
@@ -115,7 +96,7 @@ def _rests(answer: FleetAnswer, row: FleetRow, rates: dict[str, FoundRate]) -> s
 
 def _causes(answer: FleetAnswer, causes: dict[str, FoundRate], most: FleetRow) -> Iterator[str]:
     """Of the set with the most KIPs."""
-    if most.features != NO_KIPS:
+    if most.features != fleet_words.NO_KIPS:
         yield f"This and what follows is for {set_words(most.features)}."
     total = sum(map(_rate, causes.values()))
     for cause, found in sorted(causes.items(), key=lambda item: -_rate(item[1])):
@@ -123,8 +104,8 @@ def _causes(answer: FleetAnswer, causes: dict[str, FoundRate], most: FleetRow) -
         if isinstance(found, NeverHappens):
             yield f"{name}: cannot happen, because {found.because}."
         elif _rate(found):
-            share = share_words(_rate(found) / total)
-            a_year = number_words(_rate(found))
+            share = number_words.share_words(_rate(found) / total)
+            a_year = number_words.number_words(_rate(found))
             rests = _rests(answer, most, {cause: found})
             yield f"{name}: {share} of the losses, {a_year} a year in the fleet{rests}."
         else:
@@ -135,7 +116,9 @@ def _changes(levers: list[LossLever]) -> Iterator[str]:
     for lever in levers[:_LEVERS]:
         ends = sorted(lever.losses.items(), reverse=True)
         said = (
-            f"{_as_much(n)} makes {number_words(m)} times the losses" for n, m in ends if n != 1
+            f"{_as_much(n)} makes {number_words.number_words(m)} times the losses"
+            for n, m in ends
+            if n != 1
         )
         yield f"{_named(lever.parameter)}: {', '.join(said)}."
     if not levers:
@@ -144,7 +127,7 @@ def _changes(levers: list[LossLever]) -> Iterator[str]:
 
 def _as_much(times: float) -> str:
     usual = {2.0: "twice as much", 0.5: "half as much"}
-    return usual.get(times, f"{value_words(times)} times as much")
+    return usual.get(times, f"{number_words.value_words(times)} times as much")
 
 
 def _named(name: str) -> str:
@@ -158,7 +141,7 @@ def _sure(answer: FleetAnswer, most: FleetRow, assumed: list[str]) -> Iterator[s
         yield "It is certain in the model; what the model leaves out is not in it."
         return
     *_, ten = at_least_one(rate)
-    within = share_range_words(ten.low, ten.high)
+    within = number_words.share_range_words(ten.low, ten.high)
     yield (
         f"The chance within 10 years is {within or ten.words} with 95 % confidence. That is the"
         " error of sampling alone: it does not hold what the assumptions leave open."
@@ -173,14 +156,11 @@ def _assumptions(p: Parameters, names: Iterable[str]) -> Iterator[str]:
     for name in names:
         about, value = PARAMETERS[name], float(getattr(p, name))
         basis = about.basis if value == about.default else "set by the study"
-        yield f"{_named(name)} = {value_words(value)} {about.unit}, {basis}: {about.does}"
+        said = f"{number_words.value_words(value)} {about.unit}, {basis}: {about.does}"
+        yield f"{_named(name)} = {said}"
     yield MOSTLY_ASSUMED
     yield "Every parameter with its source: `kiplab fleet parameters`."
-    yield (
-        "Producers write all the time, with acks=all. Brokers and clusters fail independently but"
-        " for shocks. The controllers stay up in a shock, and no set but elr"
-        " keeps eligible leader replicas."
-    )
+    yield TEXTS["producers"]
 
 
 def _rate(found: FoundRate | None) -> float:

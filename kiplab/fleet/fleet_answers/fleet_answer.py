@@ -13,15 +13,13 @@ from ...figures.how_often.fleet_words import alike, listed
 from ...rows.plain_table import table_of
 from ..parameters.fleet_study import FleetStudy
 from ..parameters.parameter_table import PARAMETERS
-from ..parameters.years import MICROSECONDS_PER_YEAR
-from ..pipeline.study_plan import FORCED, METHODS
-from ..pipeline.study_summary import SummaryRow
+from ..parameters.scenario import MICROSECONDS_PER_YEAR
+from ..pipeline.study_plan import FORCED, METHODS, SummaryRow
 from ..statistics.event_rates import FoundRate, at_least_one
 from .assumed_share import MOST_POINTS, WORK, AssumedShares
-from .elr_price import elr_prices
+from .counted_metrics import forced_words
 from .fleet_row import FleetRow, best_rows, fleet_rows, rank
-from .forced_scenarios import forced_words
-from .yearly_incidents import YearlyIncidents
+from .yearly_incidents import YearlyIncidents, elr_prices
 
 if TYPE_CHECKING:
     import pandas as pd

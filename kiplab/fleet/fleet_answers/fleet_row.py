@@ -9,24 +9,12 @@ import msgspec
 
 from ...figures.how_often.number_words import NARROW, telling_digits
 from ..estimators.forced_outages import left_out
-from ..parameters.as_world import horizon_us
 from ..parameters.fleet_study import FleetStudy
-from ..parameters.meaningful_sets import standing_of
-from ..parameters.scenario import Scenario
-from ..parameters.years import MICROSECONDS_PER_YEAR
-from ..pipeline.study_plan import METHODS, NAIVE
-from ..pipeline.study_summary import SummaryRow
-from ..statistics.block_means import FEWEST_BLOCKS, weighed_rate
-from ..statistics.clustered_counts import clustered_rate, time_rate
-from ..statistics.event_rates import (
-    EXACT,
-    JEFFREYS,
-    FoundRate,
-    NeverSeen,
-    NothingWeighed,
-    event_rate,
-    poisson_interval,
-)
+from ..parameters.scenario import MICROSECONDS_PER_YEAR, Scenario, horizon_us, standing_of
+from ..pipeline.study_plan import METHODS, NAIVE, SummaryRow
+from ..statistics import event_rates
+from ..statistics.block_means import FEWEST_BLOCKS, clustered_rate, time_rate, weighed_rate
+from ..statistics.event_rates import FoundRate, NeverSeen, NothingWeighed
 from .counted_metrics import COUNTED, counted_in, never_in
 
 SweptValues = tuple[tuple[str, float | str], ...]
@@ -99,8 +87,10 @@ class FleetRow(msgspec.Struct, frozen=True, kw_only=True):
         Beside an exact Poisson interval stands Jeffreys's narrower one, which is right on average.
         """
         found, low, high = self.found, None, None
-        if (found.method or "").startswith(EXACT) and not COUNTED[self.metric].is_time:
-            jeffreys = poisson_interval(self.events, self.exposure, method=JEFFREYS)
+        if (found.method or "").startswith(event_rates.EXACT) and not COUNTED[self.metric].is_time:
+            jeffreys = event_rates.poisson_interval(
+                self.events, self.exposure, method=event_rates.JEFFREYS
+            )
             low, high = jeffreys.low, jeffreys.high
         names = ("features", "metric", "events", "exposure", "rate", "low", "high")
         more = ("label", "counts", "unit", "why_never")
@@ -166,15 +156,12 @@ def fleet_rows(study: FleetStudy, summary: Iterable[SummaryRow]) -> tuple[FleetR
         keys = (row.scenario_id, row.features, row.metric, row.method)
         return [place[name] for place, name in zip(places, keys, strict=True)]
 
+    same = ("features", "metric", "method", "events", "exposure_us")
     rows = [
         row_of(
             study,
             scenarios[one.scenario_id],
-            features=one.features,
-            metric=one.metric,
-            method=one.method,
-            events=one.events,
-            exposure_us=one.exposure_us,
+            **{name: getattr(one, name) for name in same},
             rate=_found(scenarios[one.scenario_id], one),
         )
         for one in summary
@@ -240,6 +227,6 @@ def _with_left_out(rate: FoundRate, scenario: Scenario, metric: str) -> FoundRat
 
 def _longest(scenario: Scenario, years: float) -> NeverSeen:
     """None was seen to begin, and none lasts longer than a replication, nor a year for a year."""
-    begins = event_rate(0, years)
+    begins = event_rates.event_rate(0, years)
     high = min((begins.high or 0.0) * horizon_us(scenario.parameters), MICROSECONDS_PER_YEAR)
     return NeverSeen(high=high, method=f"{begins.method}, each as long as a replication")

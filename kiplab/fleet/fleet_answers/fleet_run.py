@@ -14,25 +14,15 @@ import msgspec
 from ...extras import needed_by
 from ..kernel.simulation import simulate
 from ..kernel.world import World
-from ..parameters.fleet_study import FleetStudy, read_study, study_from
+from ..parameters.fleet_study import FleetStudy, read_study, study_from, written
 from ..parameters.scenario import Scenario
-from ..parameters.study_text import written
-from ..pipeline.study_folder import (
-    STUDY,
-    StudyFolderError,
-    begun,
-    identity_in,
-    partials_in,
-    read_as,
-)
-from ..pipeline.study_plan import FORCED, METHODS, NAIVE, StudyPlan, Workload, code_version
+from ..pipeline import study_folder, study_plan
+from ..pipeline.study_folder import StudyFolderError
+from ..pipeline.study_plan import FORCED, METHODS, NAIVE, StudyPlan, Workload
 from ..pipeline.study_run import RunProgress, run_study
-from ..pipeline.study_summary import SummaryRow, summarise
-from .block_sizes import forced_load, naive_load, replications
-from .counted_metrics import COUNTED
+from .counted_metrics import COUNTED, WHAT_FOR, can_force
 from .fleet_answer import FleetAnswer, answer_of
-from .forced_scenarios import WHAT_FOR, forced_scenarios
-from .work_block import checked_block
+from .work_block import checked_block, forced_load, naive_load, replications
 
 YEARS = 1e6
 """Partition-years of a study by default, over all its scenarios together."""
@@ -81,7 +71,9 @@ def run(
         if path is not None:
             differs = functools.partial(_differences, path, read, seed)
             content = written(read).encode()
-            stack.enter_context(begun(path, STUDY_FILE, content, differs, resume=resume))
+            stack.enter_context(
+                study_folder.begun(path, STUDY_FILE, content, differs, resume=resume)
+            )
         _start(master, spark=spark)
         sizes = {} if path is None else _kept_sizes(path / NAIVE)
         plans = plans_of(read, methods, lambda point: naive_load(point, each, sizes), seed)
@@ -99,7 +91,11 @@ def answer_in(folder: str | Path) -> FleetAnswer:
     demand_packages()
     folder = Path(folder)
     study, methods = _study_in(folder), _kept_methods(folder)
-    summary = [row for name in methods for row in summarise(partials_in(folder / name), name)]
+    summary = [
+        row
+        for name in methods
+        for row in study_plan.summarise(study_folder.partials_in(folder / name), name)
+    ]
     known = {scenario.scenario_id for scenario in study.scenarios}
     # A parameter that is new since makes other scenarios of the same file.
     if any(row.scenario_id not in known or row.metric not in COUNTED for row in summary):
@@ -136,7 +132,7 @@ def _methods(study: FleetStudy, method: str | None) -> tuple[str, ...]:
         raise ValueError("method 'biased' is gone; leave it out for naive, and forced where it can")
     if method is not None and method not in METHODS:
         raise ValueError(f"there is no method {method!r}; there are {', '.join(METHODS)}")
-    if method == FORCED and not forced_scenarios(study):
+    if method == FORCED and not any(map(can_force, study.scenarios)):
         raise ValueError(
             f"nothing can be forced in this study: {WHAT_FOR}; leave the method out for the rest"
         )
@@ -149,11 +145,11 @@ def plans_of(
     """A plan for each way of sampling that has any work; `naive` gives a scenario's plain one."""
     loads = {
         NAIVE: tuple(map(naive, study.scenarios)),
-        FORCED: tuple(map(forced_load, forced_scenarios(study))),
+        FORCED: tuple(map(forced_load, filter(can_force, study.scenarios))),
     }
     about: dict[str, Any] = {"feature_sets": study.feature_sets, "study_seed": seed}
     return [
-        StudyPlan(workloads=loads[method], code=code_version(), method=method, **about)
+        StudyPlan(workloads=loads[method], code=study_plan.code_version(), method=method, **about)
         for method in methods
         if loads[method]
     ]
@@ -168,7 +164,9 @@ def _differences(folder: Path, study: FleetStudy, seed: int) -> list[str]:
     values = dict(there.values)
     names = [name for name, several in study.values if values[name] != several]
     names += ["feature_sets"] * (there.feature_sets != study.feature_sets)
-    seeds = {identity_in(folder / method)["study_seed"] for method in _kept_methods(folder)}
+    seeds = {
+        study_folder.identity_in(folder / method)["study_seed"] for method in _kept_methods(folder)
+    }
     return names + ["the seed"] * bool(seeds - {seed})
 
 
@@ -177,18 +175,20 @@ def _study_in(folder: Path) -> FleetStudy:
     default.
     """
     file = folder / STUDY_FILE
-    return read_as(file, lambda content: study_from(content.decode("utf-8"), str(file)))
+    return study_folder.read_as(
+        file, lambda content: study_from(content.decode("utf-8"), str(file))
+    )
 
 
 def _kept_methods(folder: Path) -> tuple[str, ...]:
-    return tuple(method for method in METHODS if (folder / method / STUDY).exists())
+    return tuple(method for method in METHODS if (folder / method / study_folder.STUDY).exists())
 
 
 def _kept_sizes(folder: Path) -> dict[str, int]:
     """Replications of a block by scenario, where a folder of one way of sampling has blocks."""
-    if not (folder / STUDY).exists():
+    if not (folder / study_folder.STUDY).exists():
         return {}
-    scenarios = identity_in(folder).get("scenarios", {})
+    scenarios = study_folder.identity_in(folder).get("scenarios", {})
     return {name: int(sizes["block_replications"]) for name, sizes in scenarios.items()}
 
 
@@ -208,7 +208,7 @@ def worked_out(
 
     `bar` and `how` are as for `run_study`. Raises what that raises.
     """
-    summary: list[SummaryRow] = []
+    summary: list[study_plan.SummaryRow] = []
     finished = True
     for plan in plans:
         few = plan.method == FORCED and len(plan.orders) <= _FEW_BLOCKS
@@ -216,7 +216,7 @@ def worked_out(
         work = functools.partial(checked_block, plan.code)
         place = None if folder is None else folder / plan.method
         done = run_study(plan, work, place, spark=spark and not few, **shown, **how)
-        summary += summarise(done.kept.partials(), plan.method) if folder is None else ()
+        summary += study_plan.summarise(done.kept.partials(), plan.method) if folder is None else ()
         if not (finished := done.finished):
             break
     answer = answer_of(study, summary) if folder is None else answer_in(folder)
@@ -228,12 +228,8 @@ def _start(master: str | None, *, spark: bool) -> None:
     from ...spark import session
 
     with ThreadPoolExecutor(1, thread_name_prefix="kiplab kernel") as pool:
-        compiled = pool.submit(compile_kernel)
+        once: Any = {"seed": 0, "first": 0, "last": 1, "horizon_us": 1, "feature_sets": ("none",)}
+        compiled = pool.submit(simulate, World(), **once)
         if spark:
             session(master, app="kiplab fleet")
         compiled.result()
-
-
-def compile_kernel() -> None:
-    """Have the kernel compiled, and kept beside its sources where that can be."""
-    simulate(World(), seed=0, first=0, last=1, horizon_us=1, feature_sets=("none",))

@@ -1,26 +1,37 @@
-"""`work_block`: the result of a block of replications, by any method.
+"""`work_block`: the result of a block of replications, by any method; how many, and how large.
 
 It is a pure function of the order, without its number: executors and the process of the caller get
 the same result. For counts a replication's weight is its count: sum, squares and largest then show
 how much replications differ.
+
+There are enough blocks that all cores have work to the end, and each is large enough that handing
+it over costs little. A trial gives the kernel's speed: it counts its own work, without a clock, so
+the same study is cut alike everywhere.
 """
 
 import os
 import sys
-from collections.abc import Sequence
-from functools import cache, partial
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache, partial
+from math import ceil
 from typing import Any
 
 from ..estimators.forced_outages import outage_block
-from ..estimators.forced_windows import forced_block, forced_exposure
+from ..estimators.forced_windows import BLOCKS, SAMPLES, forced_block, forced_exposure
 from ..kernel.machine_code import has_compiler
 from ..kernel.simulation import Counts, simulate
-from ..parameters.as_world import as_world, horizon_us
-from ..parameters.meaningful_sets import OF_966, kips_of
-from ..parameters.years import MICROSECONDS_PER_YEAR
-from ..pipeline.study_plan import FORCED, FleetOrder, Partial, code_version
+from ..parameters.scenario import (
+    MICROSECONDS_PER_YEAR,
+    NONE_OF_THEM,
+    OF_966,
+    Scenario,
+    as_world,
+    horizon_us,
+    kips_of,
+)
+from ..pipeline.study_plan import FORCED, FleetOrder, Partial, Workload, code_version
 from ..statistics.block_means import Weights
-from .forced_scenarios import can_force_outages, can_force_windows, forced_metrics
+from .counted_metrics import can_force_outages, can_force_windows, forced_metrics, never_in
 
 _TO_GO_WITHOUT = "NUMBA_DISABLE_JIT"
 """numba's own variable; its documentation says what it costs."""
@@ -147,3 +158,73 @@ def _weighed(
         sum_w2=weights.squares,
         max_w=weights.largest,
     )
+
+
+# --- how many blocks, and how large ---------------------------------------------------------------
+
+_BLOCKS = 40
+"""Of a scenario or more, as long as each is small."""
+_MOST_WORK = 10_000_000
+"""Of one block: some seconds of the kernel."""
+_TRIAL_US = 2 * MICROSECONDS_PER_YEAR
+_STEPS_OF_AN_EVENT = 0.5
+"""What quiet time passes over costs about so much of a step."""
+_MOST_REPLICATIONS = 1 << 32
+
+
+def naive_load(
+    scenario: Scenario, years: float, sizes: Mapping[str, int] | None = None
+) -> Workload:
+    """So many partition-years or a little more, or one replication where nothing ever happens;
+    `sizes` are those of blocks that are there already.
+
+    Raises ValueError for more than the kernel can number.
+    """
+    wanted, each = replications(scenario, years), _years_of_one(scenario)
+    wanted = 1 if never_in(scenario, NONE_OF_THEM, "incidents") else wanted
+    size = (sizes or {}).get(scenario.scenario_id) or _size(scenario, wanted)
+    return Workload(
+        scenario=scenario, block_replications=size, blocks=ceil(wanted / size), years=each
+    )
+
+
+def replications(scenario: Scenario, years: float) -> int:
+    """How many make up so many partition-years. Raises ValueError for more than can be numbered."""
+    each = _years_of_one(scenario)
+    wanted = max(1, ceil(years / each - 1e-9))
+    if wanted >= _MOST_REPLICATIONS:
+        most = f"{_MOST_REPLICATIONS * each:.1g} of one scenario"
+        raise ValueError(f"{years:g} partition-years are too many; expected less than {most}")
+    return wanted
+
+
+def _years_of_one(scenario: Scenario) -> float:
+    return horizon_us(scenario.parameters) / MICROSECONDS_PER_YEAR
+
+
+def _size(scenario: Scenario, wanted: int) -> int:
+    few = max(1, wanted // _BLOCKS)
+    return few if few == 1 else max(1, min(few, int(_MOST_WORK / kernel_work(scenario))))
+
+
+@lru_cache(maxsize=256)
+def kernel_work(scenario: Scenario) -> float:
+    """About how many steps the kernel makes in one replication, under all its feature sets."""
+    horizon = horizon_us(scenario.parameters)
+    trial = min(horizon, _TRIAL_US)
+    counts = simulate(
+        as_world(scenario),
+        seed=0,
+        first=0,
+        last=1,
+        horizon_us=trial,
+        feature_sets=scenario.feature_sets,
+    )
+    steps = counts.steps + _STEPS_OF_AN_EVENT * counts.events
+    return max(1.0, steps * horizon / trial)
+
+
+def forced_load(scenario: Scenario) -> Workload:
+    """The blocks of forced samples: the same for any number of years."""
+    years = forced_exposure(scenario.parameters, SAMPLES) / SAMPLES
+    return Workload(scenario=scenario, block_replications=SAMPLES, blocks=BLOCKS, years=years)

@@ -2,23 +2,36 @@
 
 A rate is a partition's. A shock hits many replica sets at once, an AlterPartition all partitions
 that a leader and a follower share. The chance of a first one follows from the incidents.
+
+What eligible leader replicas (KIP-966) save and what they cost is said of a whole fleet and year,
+too: records that are lost with the last replica, and hours without a leader, with and without them,
+beside each other. Without them a loss of the last replica is unmarked. With them the last leader
+leads uncleanly, RECOVERING: the loss is marked, and counted as one by an unclean election. In a
+shock all have crashed: with them that loss is marked, too.
 """
 
-from collections.abc import Iterable, Sequence
+from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from ...figures.how_often.fleet_words import set_words
+from ..estimators.forced_outages import ALL_GONE_US, UNCLEAN_LOSS
+from ..estimators.forced_windows import LAST_REPLICA_LOSS
+from ..kernel.mirrored_guards import OF_TODAY
 from ..parameters.fleet_study import FleetStudy
 from ..parameters.parameter_table import Parameters
+from ..parameters.scenario import ELR
 from ..spread.fate_groups import LOSS_CAUSES, partitions_per_incident
-from ..statistics.event_rates import (
-    FoundRate,
-    NeverHappens,
-    NeverSeen,
-    NothingWeighed,
-    SeenRate,
-    WeighedRate,
-)
-from .counted_metrics import COUNTED
-from .fleet_row import FleetRow, best_rows
+from ..statistics import event_rates
+from ..statistics.event_rates import FoundRate, NeverHappens, NothingWeighed
+from .counted_metrics import COUNTED, TEXTS
+from .fleet_row import FleetRow, SweptValues, best_rows, found_words
+
+if TYPE_CHECKING:
+    from .fleet_answer import FleetAnswer
 
 ALL_CAUSES = "committed_loss"
 """Its incidents are those of its causes, each of a size of its own."""
@@ -103,15 +116,137 @@ def added(parts: Sequence[FoundRate]) -> FoundRate:
     high, method = sum(part.high or 0.0 for part in bounded), _each(p.method for p in bounded)
     rates = [part.rate for part in bounded if part.rate is not None]
     if not rates:
-        return NeverSeen(high=high, method=method)
+        return event_rates.NeverSeen(high=high, method=method)
     low, alarms = sum(p.low for p in bounded), tuple(a for p in bounded for a in p.alarms)
     if not alarms:
-        return SeenRate(rate=sum(rates), low=low, high=high, method=method)
+        return event_rates.SeenRate(rate=sum(rates), low=low, high=high, method=method)
     worth = min(p.effective_samples for p in bounded if p.effective_samples is not None)
-    return WeighedRate(
+    return event_rates.WeighedRate(
         rate=sum(rates), low=low, high=high, method=method, alarms=alarms, effective_samples=worth
     )
 
 
 def _each(words: Iterable[str | None]) -> str:
     return "; ".join(dict.fromkeys(filter(None, words)))
+
+
+# --- what eligible leader replicas save and cost --------------------------------------------------
+
+_OFFLINE, _SHOCKS = "offline_us", "shock_loss"
+_COUNTED = (LAST_REPLICA_LOSS, UNCLEAN_LOSS, _SHOCKS, _OFFLINE)
+_HOUR_S = 3_600.0
+LEFT_OUT: tuple[str, ...] = (TEXTS["elr_crashes"], TEXTS["elr_left_out"])
+
+
+class ElrSide(msgspec.Struct, frozen=True, kw_only=True):
+    """Of one of the two sets, a year in all clusters: losses in incidents, by the last replica
+    (`unmarked` and `marked`) and in shocks; hours of partitions without a leader, of every cause
+    (`hours`), and after the replicas went one by one (`outage_hours`, None where nothing is
+    forced).
+    """
+
+    features: str
+    unmarked: FoundRate
+    marked: FoundRate
+    shocks: FoundRate
+    hours: FoundRate
+    outage_hours: FoundRate | None
+
+    @property
+    def sentences(self) -> Iterator[str]:
+        """Both numbers with their intervals; never a bare zero."""
+        mark = "marked" if self.features == ELR else "unmarked"
+        losses = (
+            f"by the last replica, unmarked: {_words(self.unmarked)}",
+            f"by the last replica, marked (RECOVERING): {_words(self.marked)}",
+            f"in shocks, {mark}: {_words(self.shocks)}",
+        )
+        yield f"{set_words(self.features)}, losses a year in the fleet: {'; '.join(losses)}."
+        hours = [f"of every cause, as counted: {_words(self.hours)}"]
+        if self.outage_hours is not None:
+            hours.append(f"after all replicas went one by one: {_words(self.outage_hours)}")
+        without = "partition-hours a year in the fleet without a leader"
+        yield f"{set_words(self.features)}, {without}: {'; '.join(hours)}."
+
+    def report(self) -> dict[str, Any]:
+        """As an object of JSON."""
+        rates = {name: getattr(self, name) for name in self.__struct_fields__[1:]}
+        ends = ("rate", "low", "high", "because")
+        return {
+            name: found and {end: getattr(found, end) for end in ends}
+            for name, found in rates.items()
+        }
+
+
+def _words(found: FoundRate) -> str:
+    """Why something cannot happen is said where the rate is."""
+    return "cannot happen" if found.because is not None else found_words(found)
+
+
+class ElrPrice(msgspec.Struct, frozen=True, kw_only=True):
+    """The two sides at one point of a study."""
+
+    scenario_id: str
+    swept: SweptValues
+    min_insync_replicas: int
+    sides: tuple[ElrSide, ...]
+
+    @property
+    def sentences(self) -> Iterator[str]:
+        """Those of each side; with min.insync.replicas = 1 what that means."""
+        for side in self.sides:
+            yield from side.sentences
+        if self.min_insync_replicas == 1:
+            yield TEXTS["elr_alone"]
+
+    def report(self) -> dict[str, Any]:
+        """As an object of JSON, the sides by the names of their sets."""
+        sides = {side.features: side.report() for side in self.sides}
+        return {"scenario": self.scenario_id, "swept": dict(self.swept), **sides}
+
+
+def elr_prices(answer: FleetAnswer) -> tuple[ElrPrice, ...]:
+    """Of each point where both sets were seen, in the order of the study; none without both.
+
+    Raises MissingExtraError without numpy.
+    """
+    if not {*OF_TODAY} <= {*answer.study.feature_sets}:
+        return ()
+    rows = {
+        (row.scenario_id, row.features, metric): row
+        for metric in (*_COUNTED, ALL_GONE_US)
+        for row in answer.best(metric)
+    }
+    found = []
+    for scenario in answer.study.scenarios:
+        keys = [(scenario.scenario_id, name) for name in OF_TODAY]
+        if all((*key, metric) in rows for key in keys for metric in _COUNTED):
+            sides = tuple(_side(answer, rows, key) for key in keys)
+            found.append(
+                ElrPrice(
+                    scenario_id=scenario.scenario_id,
+                    swept=rows[*keys[0], _OFFLINE].swept,
+                    min_insync_replicas=scenario.parameters.min_insync_replicas,
+                    sides=sides,
+                )
+            )
+    return tuple(found)
+
+
+def _side(
+    answer: FleetAnswer, rows: dict[tuple[str, str, str], FleetRow], key: tuple[str, str]
+) -> ElrSide:
+    yearly = {
+        metric: answer.incidents.of(rows[*key, metric])
+        for metric in (*_COUNTED, ALL_GONE_US)
+        if (*key, metric) in rows
+    }
+    outage = yearly.get(ALL_GONE_US)
+    return ElrSide(
+        features=key[1],
+        unmarked=yearly[LAST_REPLICA_LOSS],
+        marked=yearly[UNCLEAN_LOSS],
+        shocks=yearly[_SHOCKS],
+        hours=yearly[_OFFLINE].times(1 / _HOUR_S),
+        outage_hours=outage and outage.times(1 / _HOUR_S),
+    )

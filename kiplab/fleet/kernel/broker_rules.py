@@ -4,49 +4,40 @@ Each rule is one event, at one moment. `plan` of a broker is what it will do nex
 in the state, NEVER where there is nothing. Sources and clauses stand with the engine's rules.
 """
 
+from . import metadata_rules
 from . import set_words as word
-from .isr_digits import contains, size, without
-from .leader_rules import propose, serves
-from .log_prefixes import cut_log
-from .machine_code import inner
-from .metadata_rules import (
-    BY_CONTROLLER,
-    BY_UNCLEAN_START,
-    change,
-    gone,
-    inform,
-    leave_isr,
-    unfence,
-)
+from .leader_rules import cut_log, is_reached, propose, serves
+from .machine_code import Longs, inner
+from .metadata_rules import change, gone, inform, leave_isr, unfence
 from .mirrored_guards import CODE_OF_4_0, LEADER_RECOVERS, ONE_INCARNATION, STRIKES_UNCLEAN
-from .set_words import tell
+from .set_words import contains, size, tell, without
 
 KEPT, TAIL_LOST, DISK_LOST = 0, 1, 2
 """What a crash leaves of the log: everything, what had been flushed, nothing."""
 
 
 @inner
-def _is_heard(s: list[int], b: int) -> bool:
+def _is_heard(s: Longs, b: int) -> bool:
     """Whether a running broker reaches whoever keeps its session."""
     runs = s[word.UP + b] != 0 and s[word.PHASE + b] == word.RUNNING
     return runs and s[word.CUT + b] == 0 and s[word.OUTAGE] == 0
 
 
 @inner
-def _goes_silent(s: list[int], w: list[int], b: int, now: int) -> None:
+def _goes_silent(s: Longs, w: Longs, b: int, now: int) -> None:
     """Nothing more is heard of a broker: its session ends by itself."""
     if s[word.FENCED + b] == 0 and s[word.OUTAGE] == 0:
         s[word.EXPIRE_AT + b] = max(now, s[word.CONTACT + b] + w[word.SESSION_OVER_US])
 
 
 @inner
-def _contact(s: list[int], w: list[int], b: int, now: int) -> None:
+def _contact(s: Longs, w: Longs, b: int, now: int) -> None:
     s[word.CONTACT + b], s[word.REPORT + b], s[word.EXPIRE_AT + b] = now, s[word.TURN], word.NEVER
     _watch(s, w, now)
 
 
 @inner
-def _watch(s: list[int], w: list[int], now: int) -> None:
+def _watch(s: Longs, w: Longs, now: int) -> None:
     """A controller that hears of somebody looks for those of whom it has not heard."""
     if s[word.WATCHES]:
         return
@@ -56,7 +47,7 @@ def _watch(s: list[int], w: list[int], now: int) -> None:
 
 
 @inner
-def beat(s: list[int], w: list[int], b: int, now: int) -> None:
+def beat(s: Longs, w: Longs, b: int, now: int) -> None:
     """A heartbeat; the process has written its checkpoint of late, too."""
     if s[word.UP + b] and s[word.PHASE + b] >= word.RECOVERY:
         s[word.CHECKPOINT + b] = s[word.KNOWN_MARK + b]
@@ -65,7 +56,7 @@ def beat(s: list[int], w: list[int], b: int, now: int) -> None:
 
 
 @inner
-def all_beat(s: list[int], w: list[int], now: int) -> None:
+def all_beat(s: Longs, w: Longs, now: int) -> None:
     """Everybody who runs is heard of."""
     for b in range(w[word.REPLICAS]):
         if _is_heard(s, b):
@@ -73,14 +64,14 @@ def all_beat(s: list[int], w: list[int], now: int) -> None:
 
 
 @inner
-def flush(s: list[int], b: int) -> None:
+def flush(s: Longs, b: int) -> None:
     """The log of a process is on disk."""
     if s[word.UP + b]:
         s[word.FLUSHED + b] = s[word.LOG + b]
 
 
 @inner
-def _process_ends(s: list[int], b: int, start_at: int) -> None:
+def _process_ends(s: Longs, b: int, start_at: int) -> None:
     s[word.UP + b], s[word.PHASE + b], s[word.LEVEL + b] = 0, word.DOWN, 0
     s[word.LEADS + b] = s[word.PENDING + b] = s[word.IN_FLIGHT + b] = 0
     s[word.STOP_AT + b] = s[word.READY_AT + b] = s[word.LEVEL_DUE + b] = word.NEVER
@@ -90,7 +81,7 @@ def _process_ends(s: list[int], b: int, start_at: int) -> None:
 
 
 @inner
-def crash(s: list[int], w: list[int], b: int, fate: int, is_shock: bool, now: int) -> None:
+def crash(s: Longs, w: Longs, b: int, fate: int, is_shock: bool, now: int) -> None:
     """The process is gone, and with it what `fate` says."""
     if s[word.UP + b] == 0:
         return
@@ -109,17 +100,24 @@ def crash(s: list[int], w: list[int], b: int, fate: int, is_shock: bool, now: in
 
 
 @inner
-def _stop(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
+def _stop(s: Longs, w: Longs, trace: Longs, b: int, now: int) -> None:
     """The controller lets a broker go: fenced, flushed, gone."""
     gone(s, w, trace, b, now)
-    s[word.IN_ORDER + b], s[word.CONTACT + b] = 1, now
-    s[word.FLUSHED + b], s[word.CHECKPOINT + b] = s[word.LOG + b], s[word.KNOWN_MARK + b]
-    _process_ends(s, b, now + s[word.RESTART_US + b])
-    s[word.EXPIRE_AT + b] = word.NEVER
+    s[word.CONTACT + b] = now
+    _ends_in_order(s, b, now, word.NEVER)
 
 
 @inner
-def _wants_to_stop(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
+def _ends_in_order(s: Longs, b: int, now: int, expire_at: int) -> None:
+    """A process that stops flushes its log, and writes its checkpoint."""
+    s[word.IN_ORDER + b] = 1
+    s[word.FLUSHED + b], s[word.CHECKPOINT + b] = s[word.LOG + b], s[word.KNOWN_MARK + b]
+    _process_ends(s, b, now + s[word.RESTART_US + b])
+    s[word.EXPIRE_AT + b] = expire_at
+
+
+@inner
+def _wants_to_stop(s: Longs, w: Longs, trace: Longs, b: int, now: int) -> None:
     if s[word.LEADER] != b:
         _stop(s, w, trace, b, now)
         return
@@ -131,7 +129,7 @@ def _wants_to_stop(s: list[int], w: list[int], trace: list[int], b: int, now: in
 
 
 @inner
-def _lacks_replica(s: list[int], w: list[int]) -> bool:
+def _lacks_replica(s: Longs, w: Longs) -> bool:
     """Whether a replica is out of the ISR, or its broker is down or fenced."""
     missing = size(s[word.ISR]) < w[word.REPLICAS]
     for x in range(w[word.REPLICAS]):
@@ -140,7 +138,7 @@ def _lacks_replica(s: list[int], w: list[int]) -> bool:
 
 
 @inner
-def bounce(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
+def bounce(s: Longs, w: Longs, trace: Longs, b: int, now: int) -> None:
     """A planned stop, unless the broker is not well, or a replica is missing and that counts."""
     if (w[word.BOUNCES_WAIT] and _lacks_replica(s, w)) or not _is_heard(s, b):
         return
@@ -150,7 +148,7 @@ def bounce(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> No
 
 
 @inner
-def stop(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
+def stop(s: Longs, w: Longs, trace: Longs, b: int, now: int) -> None:
     """A broker that is leaving asks again whether it may go."""
     all_beat(s, w, now)
     _watch(s, w, now)
@@ -164,36 +162,23 @@ def stop(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None
         _contact(s, w, b, now)
         s[word.STOP_AT + b] = now + w[word.RETRY_US]
         if now >= s[word.GIVES_UP_AT + b]:
-            _give_up(s, w, b, now)
+            # A broker that is not let go stops all the same, and its session has to end by itself.
+            # It waits for five minutes: BrokerServer.shutdown (3.5.2).
+            _ends_in_order(s, b, now, now + w[word.SESSION_OVER_US])
 
 
 @inner
-def _give_up(s: list[int], w: list[int], b: int, now: int) -> None:
-    """A broker that is not let go stops all the same, and its session has to end by itself.
-
-    It waits for five minutes: BrokerServer.shutdown (3.5.2).
-    """
-    s[word.IN_ORDER + b] = 1
-    s[word.FLUSHED + b], s[word.CHECKPOINT + b] = s[word.LOG + b], s[word.KNOWN_MARK + b]
-    _process_ends(s, b, now + s[word.RESTART_US + b])
-    s[word.EXPIRE_AT + b] = now + w[word.SESSION_OVER_US]
-
-
-@inner
-def _is_granted(s: list[int], w: list[int], b: int) -> bool:
+def _is_granted(s: Longs, w: Longs, b: int) -> bool:
     """Whether every active broker has seen that this one leaves."""
     for c in range(w[word.REPLICAS]):
-        if (
-            s[word.FENCED + c] == 0
-            and s[word.LEAVES_SINCE + c] == word.NONE
-            and s[word.REPORT + c] <= s[word.LEAVES_SINCE + b]
-        ):
+        active = s[word.FENCED + c] == 0 and s[word.LEAVES_SINCE + c] == word.NONE
+        if active and s[word.REPORT + c] <= s[word.LEAVES_SINCE + b]:
             return False
     return True
 
 
 @inner
-def start(s: list[int], b: int) -> None:
+def start(s: Longs, b: int) -> None:
     """A process begins; its log is on disk, and it knows nothing."""
     s[word.UP + b], s[word.PHASE + b], s[word.EPOCH + b] = 1, word.STARTING, word.NONE
     s[word.LIFE + b] += 1
@@ -201,7 +186,7 @@ def start(s: list[int], b: int) -> None:
 
 
 @inner
-def register(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
+def register(s: Longs, w: Longs, trace: Longs, b: int, now: int) -> None:
     """A broker epoch, unless the session of an earlier life lasts; then it asks again."""
     later = s[word.GUARDS] & CODE_OF_4_0 != 0
     session = later or s[word.FENCED + b] == 0
@@ -226,31 +211,26 @@ def register(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> 
 
 
 @inner
-def _leaves_first(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
+def _leaves_first(s: Longs, w: Longs, trace: Longs, b: int, now: int) -> None:
     """The last incarnation is out of the ISR; if it did not stop in order of the ELR, too."""
     strikes = s[word.GUARDS] & STRIKES_UNCLEAN != 0 and s[word.IN_ORDER + b] == 0
     if contains(s[word.ISR], b) or (strikes and s[word.ELR] >> b & 1):
-        cause = BY_UNCLEAN_START if strikes else BY_CONTROLLER
+        cause = metadata_rules.BY_UNCLEAN_START if strikes else metadata_rules.BY_CONTROLLER
         change(s, w, trace, without(s[word.ISR], b), b, word.NONE, cause, now)
     s[word.IN_ORDER + b] = 0
 
 
 @inner
-def _let_in(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
+def ready(s: Longs, w: Longs, trace: Longs, b: int, now: int) -> None:
+    """A broker asks to be let in."""
+    s[word.READY_AT + b] = word.NEVER
+    s[word.PHASE + b] = word.RUNNING
     unfence(s, w, trace, b, now)
     _contact(s, w, b, now)
 
 
 @inner
-def ready(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
-    """A broker asks to be let in."""
-    s[word.READY_AT + b] = word.NEVER
-    s[word.PHASE + b] = word.RUNNING
-    _let_in(s, w, trace, b, now)
-
-
-@inner
-def expire(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
+def expire(s: Longs, w: Longs, trace: Longs, b: int, now: int) -> None:
     """A session is over."""
     s[word.EXPIRE_AT + b] = word.NEVER
     if s[word.FENCED + b]:
@@ -260,7 +240,7 @@ def expire(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> No
 
 
 @inner
-def cut(s: list[int], w: list[int], b: int, lasts: int, now: int) -> None:
+def cut(s: Longs, w: Longs, b: int, lasts: int, now: int) -> None:
     """A broker reaches nobody, and nobody reaches it; nor do clients."""
     if s[word.UP + b] == 0 or s[word.CUT + b]:
         return
@@ -271,22 +251,21 @@ def cut(s: list[int], w: list[int], b: int, lasts: int, now: int) -> None:
 
 
 @inner
-def heal(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
+def heal(s: Longs, w: Longs, trace: Longs, b: int, now: int) -> None:
     """The news of the meantime comes first, then a heartbeat."""
     s[word.CUT + b], s[word.HEAL_AT + b] = 0, word.NEVER
-    if s[word.UP + b] == 0 or s[word.PHASE + b] < word.RECOVERY:
+    if not is_reached(s, b):
         return
     s[word.LEVEL_DUE + b] = now + s[word.CATCH_UP_US + b]
     inform(s, w, trace, now)
     if s[word.PHASE + b] == word.RUNNING:
         if s[word.FENCED + b]:
-            _let_in(s, w, trace, b, now)
-        else:
-            _contact(s, w, b, now)
+            unfence(s, w, trace, b, now)
+        _contact(s, w, b, now)
 
 
 @inner
-def controller_lost(s: list[int], w: list[int], lasts: int, now: int) -> None:
+def controller_lost(s: Longs, w: Longs, lasts: int, now: int) -> None:
     """Nobody keeps the metadata for a while."""
     if s[word.OUTAGE]:
         return
@@ -296,16 +275,13 @@ def controller_lost(s: list[int], w: list[int], lasts: int, now: int) -> None:
 
 
 @inner
-def controller_found(s: list[int], w: list[int], now: int) -> None:
+def controller_found(s: Longs, w: Longs, now: int) -> None:
     """Another controller takes everybody for heard of just now."""
     later = s[word.GUARDS] & CODE_OF_4_0 != 0
     s[word.OUTAGE], s[word.WATCHES] = 0, 1 if later else 0
     for b in range(w[word.REPLICAS]):
-        s[word.CONTACT + b], s[word.REPORT + b], s[word.LEAVES_SINCE + b] = (
-            word.LONG_AGO if later and s[word.FENCED + b] else now,
-            word.NONE,
-            word.NONE,
-        )
+        s[word.CONTACT + b] = word.LONG_AGO if later and s[word.FENCED + b] else now
+        s[word.REPORT + b] = s[word.LEAVES_SINCE + b] = word.NONE
         silent = s[word.UP + b] == 0 or s[word.CUT + b] != 0 or s[word.PHASE + b] == word.STARTING
         if silent and s[word.FENCED + b] == 0:
             s[word.EXPIRE_AT + b] = now + w[word.SESSION_OVER_US]
@@ -313,16 +289,13 @@ def controller_found(s: list[int], w: list[int], now: int) -> None:
 
 
 @inner
-def leader_recovered(s: list[int], w: list[int], delays: list[int], now: int) -> None:
+def leader_recovered(s: Longs, w: Longs, delays: Longs, now: int) -> None:
     """A leader that recovers is done, and says so; where a request is under way, once more."""
     x = s[word.OWNER]
     s[word.RECOVERED_AT] = word.NEVER
-    if (
-        x == word.NONE
-        or s[word.LEADER] != x
-        or not s[word.RECOVERING]
-        or not s[word.GUARDS] & LEADER_RECOVERS
-    ):
+    if not s[word.RECOVERING] or not s[word.GUARDS] & LEADER_RECOVERS:
+        return
+    if x == word.NONE or s[word.LEADER] != x:
         return
     if not serves(s) or s[word.IN_FLIGHT + x]:
         s[word.RECOVERED_AT] = now + w[word.RETRY_US]

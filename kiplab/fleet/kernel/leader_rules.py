@@ -4,50 +4,52 @@ Followers that are level fetch at once whatever is written, and as long as the l
 writes without a pause: so each event finds the logs as they are at that moment (`traffic`), and
 leaves them so (`replicate`). Sources and clauses stand with the engine's rules of the same names
 (`protocol/replica`); here is what they come to for one partition.
+
+Logs are times. As long as every leader has all that anybody has, there is one history: every log is
+a beginning of it, and two logs share the shorter one. A leader with less begins another history.
+Whoever has more keeps it until it fetches, and may lead with it later; so from then on it is kept
+for each two logs how far they are the same. What is committed counts as one more log.
 """
 
 from . import mirrored_guards as guard
 from . import set_words as word
-from .isr_digits import contains, size, with_member, without
-from .log_prefixes import commit_log, copy_log
-from .machine_code import inner
-from .set_words import slot_at
+from .machine_code import Longs, inner
+from .set_words import contains, size, slot_at, with_member, without
 
 DELAY_TRIES = 4
 """Delays are known for so many requests on account of one incident; the last one serves on."""
 
 
 @inner
-def serves(s: list[int]) -> bool:
+def is_reached(s: Longs, b: int) -> bool:
+    """Whether there is a process that is registered, and metadata and fetches reach it."""
+    return s[word.UP + b] != 0 and s[word.PHASE + b] >= word.RECOVERY and s[word.CUT + b] == 0
+
+
+@inner
+def serves(s: Longs) -> bool:
     """Whether somebody leads that can be reached, and that knows of the leader epoch."""
     x = s[word.OWNER]
-    if (
-        x == word.NONE
-        or s[word.UP + x] == 0
-        or s[word.PHASE + x] < word.RECOVERY
-        or s[word.CUT + x]
-    ):
+    if x == word.NONE or not is_reached(s, x):
         return False
     return s[word.SEEN_LEADER_EPOCH + x] == s[word.LEADER_EPOCH]
 
 
 @inner
-def refuses_all(s: list[int]) -> bool:
+def refuses_all(s: Longs) -> bool:
     """Whether the leader recovers and answers nobody meanwhile."""
     both = guard.LEADER_RECOVERS | guard.LEADER_REFUSES
     return s[word.RECOVERING] != 0 and s[word.GUARDS] & both == both
 
 
 @inner
-def follows(s: list[int], b: int) -> bool:
+def follows(s: Longs, b: int) -> bool:
     """Whether a replica is level and fetches; the leader itself does not."""
-    if s[word.UP + b] == 0 or s[word.PHASE + b] < word.RECOVERY or s[word.CUT + b] != 0:
-        return False
-    return s[word.LEVEL + b] != 0 and b != s[word.OWNER]
+    return is_reached(s, b) and s[word.LEVEL + b] != 0 and b != s[word.OWNER]
 
 
 @inner
-def traffic(s: list[int], w: list[int], now: int) -> None:
+def traffic(s: Longs, w: Longs, now: int) -> None:
     """Up to `now` the leader has written, if it was let: once for each moment."""
     if now <= s[word.WRITTEN]:
         return
@@ -59,7 +61,7 @@ def traffic(s: list[int], w: list[int], now: int) -> None:
 
 
 @inner
-def replicate(s: list[int], w: list[int], delays: list[int], now: int) -> None:
+def replicate(s: Longs, w: Longs, delays: Longs, now: int) -> None:
     """Whoever is level has what the leader has, and may be asked for."""
     if not serves(s):
         return
@@ -72,9 +74,8 @@ def replicate(s: list[int], w: list[int], delays: list[int], now: int) -> None:
             copy_log(s, b, x)
             s[word.FAR + b] = s[word.LOG + x]
             s[word.LEVEL_AT + b] = now
-            s[word.FAR_EPOCH + b] = (
-                s[word.EPOCH + b] if s[word.GUARDS] & guard.FETCH_EPOCH else word.NONE
-            )
+            sent = s[word.GUARDS] & guard.FETCH_EPOCH
+            s[word.FAR_EPOCH + b] = s[word.EPOCH + b] if sent else word.NONE
             s[word.FAR_LIFE + b] = s[word.EPOCH + b]
             s[word.STALE + b] = s[word.SHOCKED + b] = 0
     commit_more(s, w, now)
@@ -87,7 +88,7 @@ def replicate(s: list[int], w: list[int], delays: list[int], now: int) -> None:
 
 
 @inner
-def commit_more(s: list[int], w: list[int], now: int) -> None:
+def commit_more(s: Longs, w: Longs, now: int) -> None:
     """The high watermark moves to the lowest end among those that count."""
     wanted = min(w[word.MIN_INSYNC], w[word.REPLICAS])
     if s[word.GUARDS] & guard.WITH_MIN_ISR and size(s[word.ISR]) < wanted:
@@ -107,14 +108,14 @@ def commit_more(s: list[int], w: list[int], now: int) -> None:
 
 
 @inner
-def _is_waited_for(s: list[int], w: list[int], b: int, now: int) -> bool:
+def _is_waited_for(s: Longs, w: Longs, b: int, now: int) -> bool:
     if now - s[word.LEVEL_AT + b] > w[word.LAG_US]:
         return False
     return not s[word.GUARDS] & guard.WITHOUT_INELIGIBLE or is_eligible(s, b)
 
 
 @inner
-def is_eligible(s: list[int], b: int) -> bool:
+def is_eligible(s: Longs, b: int) -> bool:
     """Whether the leader may ask for a replica, as far as its metadata goes."""
     if s[word.FENCED + b] and s[word.GUARDS] & guard.SKIPS_FENCED:
         return False
@@ -128,7 +129,7 @@ def is_eligible(s: list[int], b: int) -> bool:
 
 
 @inner
-def _expand(s: list[int], delays: list[int], b: int, now: int) -> None:
+def _expand(s: Longs, delays: Longs, b: int, now: int) -> None:
     x = s[word.OWNER]
     if s[word.PENDING + x] or not is_eligible(s, b):
         return
@@ -138,33 +139,21 @@ def _expand(s: list[int], delays: list[int], b: int, now: int) -> None:
 
 
 @inner
-def check_lag(s: list[int], w: list[int], delays: list[int], b: int, now: int) -> None:
+def check_lag(s: Longs, w: Longs, delays: Longs, b: int, now: int) -> None:
     """The leader's look at who lags, on account of broker `b`."""
     if not serves(s) or s[word.PENDING + s[word.OWNER]]:
         return
-    isr = s[word.ISR]
+    isr, end = s[word.ISR], s[word.LOG + s[word.OWNER]]
     for member in range(w[word.REPLICAS]):
-        if (
-            member != s[word.OWNER]
-            and contains(isr, member)
-            and not is_caught_up(s, w, member, now)
-        ):
+        lags = s[word.FAR + member] != end and now - s[word.LEVEL_AT + member] > w[word.LAG_US]
+        if lags and member != s[word.OWNER] and contains(isr, member):
             isr = without(isr, member)
     if isr != s[word.ISR]:
         propose(s, delays, isr, b, now)
 
 
 @inner
-def is_caught_up(s: list[int], w: list[int], b: int, now: int) -> bool:
-    """Whether a follower has been level with the leader of late."""
-    return (
-        s[word.FAR + b] == s[word.LOG + s[word.OWNER]]
-        or now - s[word.LEVEL_AT + b] <= w[word.LAG_US]
-    )
-
-
-@inner
-def propose(s: list[int], delays: list[int], isr: int, cause: int, now: int) -> None:
+def propose(s: Longs, delays: Longs, isr: int, cause: int, now: int) -> None:
     """Ask the controller for another ISR, on account of broker `cause`, if nothing is under way."""
     x = s[word.OWNER]
     if s[word.IN_FLIGHT + x]:
@@ -179,27 +168,95 @@ def propose(s: list[int], delays: list[int], isr: int, cause: int, now: int) -> 
     s[word.TRIES + cause] += 1
     s[at + word.ARRIVES] = now + delays[(cause * word.BROKERS + x) * DELAY_TRIES + tried]
     s[at + word.NAME] = s[word.TURN]
-    s[at + word.SENDER], s[at + word.SENDER_LIFE], s[at + word.SENDER_EPOCH] = (
-        x,
-        s[word.LIFE + x],
-        s[word.EPOCH + x],
-    )
+    s[at + word.SENDER] = x
+    s[at + word.SENDER_LIFE], s[at + word.SENDER_EPOCH] = s[word.LIFE + x], s[word.EPOCH + x]
     s[at + word.ASKED_LEADER_EPOCH] = s[word.LEADER_EPOCH]
     s[at + word.ASKED_PARTITION_EPOCH] = s[word.PARTITION_EPOCH]
     s[at + word.ASKED_ISR] = isr
     for b in range(word.BROKERS):
-        own = b == x
-        far_epoch = (
-            word.NONE if s[word.FAR_EPOCH + b] == word.NOT_FETCHED else s[word.FAR_EPOCH + b]
-        )
-        s[at + word.ASKED_EPOCHS + b] = s[word.EPOCH + b] if own else far_epoch
+        own, far = b == x, s[word.FAR_EPOCH + b]
+        far = word.NONE if far == word.NOT_FETCHED else far
+        s[at + word.ASKED_EPOCHS + b] = s[word.EPOCH + b] if own else far
         s[at + word.ASKED_LIVES + b] = s[word.EPOCH + b] if own else s[word.FAR_LIFE + b]
     s[word.PENDING + x], s[word.PENDING_NAME + x], s[word.IN_FLIGHT + x] = isr, s[word.TURN], 1
 
 
 @inner
-def _free_slot(s: list[int]) -> int:
+def _free_slot(s: Longs) -> int:
     for slot in range(word.SLOTS):
         if s[slot_at(slot) + word.ARRIVES] == 0:
             return slot_at(slot)
     return word.NONE
+
+
+# --- how far two logs say the same ----------------------------------------------------------------
+
+_PROMISED = word.BROKERS
+"""The log of what is committed."""
+
+
+@inner
+def _end_of(s: Longs, a: int) -> int:
+    return s[word.COMMITTED] if a == _PROMISED else s[word.LOG + a]
+
+
+@inner
+def _share(s: Longs, a: int, b: int, end: int) -> None:
+    s[word.PREFIXES + a * word.LOGS + b] = s[word.PREFIXES + b * word.LOGS + a] = end
+
+
+@inner
+def begin_history(s: Longs, x: int) -> None:
+    """`x` begins to lead: whether anybody has more than it."""
+    longest = 0
+    for a in range(word.LOGS):
+        longest = max(longest, _end_of(s, a))
+    if s[word.PARTED] or longest <= s[word.LOG + x]:
+        return
+    s[word.PARTED] = 1
+    for a in range(word.LOGS):
+        for b in range(word.LOGS):
+            _share(s, a, b, min(_end_of(s, a), _end_of(s, b)))
+
+
+@inner
+def copy_log(s: Longs, b: int, x: int) -> None:
+    """`b` fetches from `x`, and has from now on what `x` has."""
+    s[word.LOG + b] = s[word.LOG + x]
+    if not s[word.PARTED]:
+        return
+    for a in range(word.LOGS):
+        if a != b and a != x:
+            _share(s, a, b, s[word.PREFIXES + a * word.LOGS + x])
+    _share(s, b, x, s[word.LOG + x])
+
+
+@inner
+def cut_log(s: Longs, b: int, end: int) -> None:
+    """What `b` has beyond `end` is gone."""
+    s[word.LOG + b] = min(s[word.LOG + b], end)
+    if not s[word.PARTED]:
+        return
+    for a in range(word.LOGS):
+        if a != b:
+            _share(s, a, b, min(s[word.PREFIXES + a * word.LOGS + b], end))
+
+
+@inner
+def commit_log(s: Longs, x: int, end: int) -> None:
+    """What `x` has up to `end` is committed, and nothing else."""
+    s[word.COMMITTED] = end
+    if not s[word.PARTED]:
+        return
+    for b in range(word.BROKERS):
+        if b != x:
+            _share(s, _PROMISED, b, min(s[word.PREFIXES + x * word.LOGS + b], end))
+    _share(s, _PROMISED, x, end)
+
+
+@inner
+def has_committed(s: Longs, x: int) -> bool:
+    """Whether `x` has all that is committed."""
+    if not s[word.PARTED]:
+        return s[word.LOG + x] >= s[word.COMMITTED]
+    return s[word.PREFIXES + _PROMISED * word.LOGS + x] >= s[word.COMMITTED]

@@ -12,9 +12,13 @@ from importlib.util import find_spec
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
+from ...extras import Deferred
 from ...machine.cache import sources_digest
 
+Longs = list[int]
+"""Whole numbers of 64 bits: what compiled code reads and writes, an array there."""
 _KernelFunction = TypeVar("_KernelFunction", bound=Callable[..., Any])
+np = Deferred("numpy", "the kernel")
 _OPTIONS = {"_nrt": False, "error_model": "numpy", "fastmath": False}
 """Nothing here makes an array: references to those given need no counting."""
 _NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -101,17 +105,9 @@ def _plain(function: Any, done: dict[int, Any]) -> Any:
 
 def words(count: int) -> Any:
     """`count` zeros to write to: what compiled code takes, a list where nothing is compiled."""
-    if not has_compiler():
-        return [0] * count
-    import numpy as np
-
-    return np.zeros(count, dtype=np.int64)
+    return np.zeros(count, dtype=np.int64) if has_compiler() else [0] * count
 
 
 def as_words(numbers: Any) -> Any:
     """Numbers in the form that compiled code takes; a list where nothing is compiled."""
-    if not has_compiler():
-        return list(numbers)
-    import numpy as np
-
-    return np.array(numbers, dtype=np.int64)
+    return np.array(numbers, dtype=np.int64) if has_compiler() else list(numbers)

@@ -7,11 +7,9 @@ be reached with the event that wrote them.
 
 from . import mirrored_guards as guard
 from . import set_words as word
-from .isr_digits import contains, is_within, size, with_member, without
-from .leader_rules import commit_more
-from .log_prefixes import begin_history, commit_log, has_committed
-from .machine_code import inner
-from .set_words import tell
+from .leader_rules import begin_history, commit_log, commit_more, has_committed, is_reached
+from .machine_code import Longs, inner
+from .set_words import contains, is_within, size, tell, with_member, without
 
 BY_LEADER, BY_CONTROLLER, BY_UNCLEAN_START = 0, 1, 2
 """On whose account a partition changes. A leader's word is that it has recovered, too. By an
@@ -19,7 +17,7 @@ unclean start: who is removed did not stop in order, and may lack records."""
 
 
 @inner
-def _may_lead(s: list[int], b: int, removed: int, added: int) -> bool:
+def _may_lead(s: Longs, b: int, removed: int, added: int) -> bool:
     if b == removed:
         return False
     if b == added:
@@ -30,7 +28,7 @@ def _may_lead(s: list[int], b: int, removed: int, added: int) -> bool:
 
 
 @inner
-def _eligible(s: list[int], w: list[int], isr: int, removed: int, cause: int) -> int:
+def _eligible(s: Longs, w: Longs, isr: int, removed: int, cause: int) -> int:
     """Who left an ISR that is smaller than min.insync.replicas, and stopped in order if it did."""
     elr = 0
     if not s[word.GUARDS] & guard.ELR_MEMBERS or size(isr) >= w[word.MIN_INSYNC]:
@@ -49,7 +47,7 @@ def _is_named(isr: int, elr: int, b: int) -> bool:
 
 
 @inner
-def _elected(s: list[int], w: list[int], isr: int, elr: int, removed: int, added: int) -> int:
+def _elected(s: Longs, w: Longs, isr: int, elr: int, removed: int, added: int) -> int:
     """The leader, and whether the election was unclean: twice the replica, and one more if so."""
     clean = not (s[word.RECOVERING] and s[word.GUARDS] & guard.UNCLEAN_AGAIN)
     unclean = w[word.UNCLEAN_ALLOWED] != 0 and s[word.GUARDS] & guard.UNCLEAN_BY_CONFIG != 0
@@ -72,14 +70,7 @@ def _elected(s: list[int], w: list[int], isr: int, elr: int, removed: int, added
 
 @inner
 def change(
-    s: list[int],
-    w: list[int],
-    trace: list[int],
-    isr: int,
-    removed: int,
-    added: int,
-    cause: int,
-    now: int,
+    s: Longs, w: Longs, trace: Longs, isr: int, removed: int, added: int, cause: int, now: int
 ) -> None:
     """The record that brings the partition there, if there is anything to write."""
     elr = _eligible(s, w, isr, removed, cause)
@@ -121,7 +112,7 @@ def change(
 
 
 @inner
-def account(s: list[int], w: list[int], now: int) -> None:
+def account(s: Longs, w: Longs, now: int) -> None:
     """Time that passed offline, recovering, or with too few in sync."""
     if s[word.LEADER] == word.NONE:
         s[word.OFFLINE_US] += now - s[word.OFFLINE_SINCE]
@@ -133,7 +124,7 @@ def account(s: list[int], w: list[int], now: int) -> None:
 
 
 @inner
-def inform(s: list[int], w: list[int], trace: list[int], now: int) -> None:
+def inform(s: Longs, w: Longs, trace: Longs, now: int) -> None:
     """Whoever can be reached plays the role that the metadata give him."""
     x = s[word.LEADER]
     for b in range(w[word.REPLICAS]):
@@ -141,12 +132,7 @@ def inform(s: list[int], w: list[int], trace: list[int], now: int) -> None:
             s[word.LEADS + b] = s[word.PENDING + b] = 0
     if s[word.OWNER] != x:
         s[word.OWNER] = word.NONE
-    if (
-        x == word.NONE
-        or s[word.UP + x] == 0
-        or s[word.PHASE + x] < word.RECOVERY
-        or s[word.CUT + x]
-    ):
+    if x == word.NONE or not is_reached(s, x):
         return
     if s[word.LEADS + x] == 0 or s[word.OWNER] == word.NONE:
         _begin_to_lead(s, w, x)
@@ -161,7 +147,7 @@ def inform(s: list[int], w: list[int], trace: list[int], now: int) -> None:
 
 
 @inner
-def _begin_to_lead(s: list[int], w: list[int], x: int) -> None:
+def _begin_to_lead(s: Longs, w: Longs, x: int) -> None:
     """Nothing is known of the followers."""
     s[word.OWNER], s[word.LEADS + x] = x, 1
     s[word.HIGH_WATERMARK] = min(s[word.KNOWN_MARK + x], s[word.LOG + x])
@@ -171,7 +157,7 @@ def _begin_to_lead(s: list[int], w: list[int], x: int) -> None:
 
 
 @inner
-def _begin_epoch(s: list[int], w: list[int], trace: list[int], x: int, now: int) -> None:
+def _begin_epoch(s: Longs, w: Longs, trace: Longs, x: int, now: int) -> None:
     """Under a new leader epoch; what the leader lacks of the committed records is lost."""
     s[word.PENDING + x] = 0
     begin_history(s, x)
@@ -180,16 +166,16 @@ def _begin_epoch(s: list[int], w: list[int], trace: list[int], x: int, now: int)
     s[word.RECOVERED_AT] = word.NEVER
     if s[word.RECOVERING] and s[word.GUARDS] & guard.LEADER_RECOVERS:
         s[word.RECOVERED_AT] = now + s[word.RECOVER_US + x]
-    if has_committed(s, x):
-        commit_more(s, w, now)
-        return
-    _lose(s, trace, x, now)
+    loses = not has_committed(s, x)
+    if loses:
+        _lose(s, trace, x, now)
     commit_more(s, w, now)
-    commit_log(s, x, s[word.HIGH_WATERMARK])
+    if loses:
+        commit_log(s, x, s[word.HIGH_WATERMARK])
 
 
 @inner
-def _lose(s: list[int], trace: list[int], x: int, now: int) -> None:
+def _lose(s: Longs, trace: Longs, x: int, now: int) -> None:
     cause = word.LAST_REPLICA_LOSS
     if s[word.SHOCKED + x]:
         cause = word.SHOCK_LOSS
@@ -206,7 +192,7 @@ def _lose(s: list[int], trace: list[int], x: int, now: int) -> None:
 
 
 @inner
-def alter_partition(s: list[int], w: list[int], trace: list[int], at: int, now: int) -> None:
+def alter_partition(s: Longs, w: Longs, trace: Longs, at: int, now: int) -> None:
     """A request arrives: judged in Kafka's order, then written, then answered."""
     s[at + word.ARRIVES] = 0
     sender = s[at + word.SENDER]
@@ -226,7 +212,7 @@ def alter_partition(s: list[int], w: list[int], trace: list[int], at: int, now: 
 
 
 @inner
-def _first_refusal(s: list[int], at: int) -> int:
+def _first_refusal(s: Longs, at: int) -> int:
     """The bit of the guard that refuses, or 0."""
     on, sender = s[word.GUARDS], s[at + word.SENDER]
     if on & guard.REQUEST_EPOCH and s[word.REG_EPOCH + sender] != s[at + word.SENDER_EPOCH]:
@@ -235,12 +221,9 @@ def _first_refusal(s: list[int], at: int) -> int:
         return guard.LEADER_EPOCH_IS
     if on & guard.SENDER_LEADS and sender != s[word.LEADER]:
         return guard.SENDER_LEADS
-    if (
-        on & guard.PARTITION_EPOCH_IS
-        and s[at + word.ASKED_PARTITION_EPOCH] != s[word.PARTITION_EPOCH]
-    ):
+    isr, epoch = s[at + word.ASKED_ISR], s[at + word.ASKED_PARTITION_EPOCH]
+    if on & guard.PARTITION_EPOCH_IS and epoch != s[word.PARTITION_EPOCH]:
         return guard.PARTITION_EPOCH_IS
-    isr = s[at + word.ASKED_ISR]
     while isr:
         refusal = _ineligible(s, at, (isr & 7) - 1)
         if refusal:
@@ -250,7 +233,7 @@ def _first_refusal(s: list[int], at: int) -> int:
 
 
 @inner
-def _ineligible(s: list[int], at: int, member: int) -> int:
+def _ineligible(s: Longs, at: int, member: int) -> int:
     on, epoch = s[word.GUARDS], s[at + word.ASKED_EPOCHS + member]
     if on & guard.NOT_LEAVING and s[word.LEAVING + member]:
         return guard.NOT_LEAVING
@@ -262,7 +245,7 @@ def _ineligible(s: list[int], at: int, member: int) -> int:
 
 
 @inner
-def _accept(s: list[int], w: list[int], trace: list[int], at: int, now: int) -> None:
+def _accept(s: Longs, w: Longs, trace: Longs, at: int, now: int) -> None:
     was, isr = s[word.ISR], s[at + word.ASKED_ISR]
     if size(isr) > size(was):
         s[word.EXPANSIONS] += 1
@@ -277,21 +260,21 @@ def _accept(s: list[int], w: list[int], trace: list[int], at: int, now: int) -> 
 
 
 @inner
-def leave_isr(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
+def leave_isr(s: Longs, w: Longs, trace: Longs, b: int, now: int) -> None:
     """Out of the ISR; where it led, somebody else does, or nobody."""
     if contains(s[word.ISR], b):
         change(s, w, trace, without(s[word.ISR], b), b, word.NONE, BY_CONTROLLER, now)
 
 
 @inner
-def gone(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
+def gone(s: Longs, w: Longs, trace: Longs, b: int, now: int) -> None:
     """Fenced: whatever it led has another leader, or none."""
     leave_isr(s, w, trace, b, now)
     s[word.FENCED + b] = 1
 
 
 @inner
-def unfence(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
+def unfence(s: Longs, w: Longs, trace: Longs, b: int, now: int) -> None:
     """Let in again; a partition that nobody leads is looked at once more."""
     if s[word.LEADER] == word.NONE:
         change(s, w, trace, s[word.ISR], word.NONE, b, BY_CONTROLLER, now)

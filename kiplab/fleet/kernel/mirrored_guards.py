@@ -1,40 +1,24 @@
-"""Which guards of the protocol the kernel has, as bits, and why it needs no others.
+"""Which guards of the protocol the kernel has, as bits; and the feature sets of the fleet by name.
 
 Every guard of KRaft is either mirrored (MIRRORED: a bit, a check in the kernel, and schedules that
-tell whether it is there) or without effect here (WITHOUT_EFFECT, with the reason).
+tell whether it is there) or without effect here (WITHOUT_EFFECT, with the reason): the TOML file
+beside this one.
+
+KIP-841, KIP-903 and KIP-704 can be there or not. A set is named after what it has: ``"841+903"``;
+``"none"`` has nothing of it. ``"elr"`` is a release of today with eligible leader replicas
+(KIP-966), ``"no-elr"`` the same one without them.
 """
 
-from ...protocol.features import Features
+import tomllib
+from collections.abc import Iterable
+from importlib.resources import files
+from itertools import chain, combinations
+
+from ...protocol.features import Features, parse_features
 from ...protocol.ids import BrokerId
 
-MIRRORED = (
-    "497.request-broker-epoch",
-    "497.leader-epoch",
-    "497.sender-is-leader",
-    "497.partition-epoch",
-    "841.shutting-down",
-    "841.fenced",
-    "903.controller-epoch",
-    "841.leader-skips-fenced",
-    "841.leader-skips-shutting-down",
-    "903.fetch-epoch",
-    "903.leader-epoch",
-    "497.maximal-isr",
-    "kafka-15021.committed-without-ineligible",
-    "966.committed-with-min-isr",
-    "631.one-live-incarnation",
-    "841.active-leader",
-    "kafka-15021.shrink-keeps-epoch",
-    "kafka-12670.unclean-by-config",
-    "704.leader-recovers",
-    "704.leader-refuses",
-    "704.unclean-again",
-    "966.elr-members",
-    "966.elr-empty-isr",
-    "966.elr-election",
-    "966.elr-last-known-leader",
-    "966.elr-unclean-shutdown",
-)
+_FILE = tomllib.loads((files(__package__) / "mirrored_guards.toml").read_text("utf-8"))
+MIRRORED: tuple[str, ...] = tuple(_FILE["mirrored"].values())
 """In the order of their bits."""
 (
     REQUEST_EPOCH, LEADER_EPOCH_IS, SENDER_LEADS, PARTITION_EPOCH_IS, NOT_LEAVING, NOT_FENCED,
@@ -47,39 +31,8 @@ MIRRORED = (
 takes the last incarnation out of the ISR. That sessions are looked at every 1.1 s is left out."""
 
 _ANY_BROKER = BrokerId(1)
-_INSTANT = "Metadata reach every broker that can be reached with the event that wrote them."
-_AT_ONCE = (
-    "A follower fetches to the end at once, so that no fetch outlives what it was sent under."
-)
-_ASKED_WELL = "A leader of the kernel asks for its own ISR and one replica, or for less, each once."
-_NOBODY_READS = "Who reads, and who writes transactions, is no part of the kernel."
-_TAKEN_BACK = "What a KIP rejected is no feature set of the fleet."
-_AS_BUILT = "The set with eligible leader replicas is of a release that has it; none is of 4.0."
 WITHOUT_EFFECT: dict[str, str] = {
-    "kafka-14154.newer-epoch": _INSTANT,
-    "497.isr-of-replicas": _ASKED_WELL,
-    "497.leader-in-isr": _ASKED_WELL,
-    "704.recovering-alone": "A leader asks for RECOVERED, or for nothing.",
-    "704.no-way-back": "A leader asks for RECOVERED, or for nothing.",
-    "841.registered": "Every broker is registered from the beginning on, and stays so.",
-    "kafka-7128.epoch-start": _AT_ONCE,
-    "kafka-15221.stale-fetch": _AT_ONCE,
-    "kafka-15221.locked-state": _AT_ONCE,
-    "320.fenced-fetch": _INSTANT,
-    "320.unknown-fetch": _INSTANT,
-    "320.validated-position": _NOBODY_READS,
-    "631.heartbeat-epoch": "Only the process that is registered last sends heartbeats.",
-    "497.pending-outlives-metadata": "No metadata comes twice under one epoch.",
-    "704.follower-refuses": _NOBODY_READS,
-    "704.aborts-transactions": _NOBODY_READS,
-    "704.election-epoch": _TAKEN_BACK,
-    "704.election-boolean": _TAKEN_BACK,
-    "903.bump-leader-epochs": _TAKEN_BACK,
-    "903.epoch-from-metadata": _TAKEN_BACK,
-    "966.elr-cleared": "Nobody changes min.insync.replicas.",
-    "kafka-19522.live-last-leader": _AS_BUILT,
-    "pr-20629.last-known-by-leader": _AS_BUILT,
-    "pr-20716.dirs-keep-elr": "A disk that fails is replaced by one with the same directory.",
+    guard: because for because, several in _FILE["without_effect"].items() for guard in several
 }
 
 
@@ -88,3 +41,57 @@ def guard_bits(features: Features) -> int:
     active = features.active(_ANY_BROKER)
     bits = sum(1 << bit for bit, guard in enumerate(MIRRORED) if guard in active)
     return bits | (CODE_OF_4_0 if features.code_of(_ANY_BROKER) >= (4, 0) else 0)
+
+
+# --- feature sets ---------------------------------------------------------------------------------
+
+SWITCHED = ("841", "903", "704")
+"""What a feature set may name, in the order of names."""
+FEATURE_SETS = tuple(
+    "+".join(kips) or "none"
+    for kips in chain(*(combinations(SWITCHED, size) for size in range(len(SWITCHED) + 1)))
+)
+"""Every set of KIPs, ``"none"`` first."""
+TODAY = "4.3"
+"""The release that a set with or without eligible leader replicas is of."""
+OF_TODAY = {"no-elr": parse_features(TODAY), "elr": parse_features(TODAY, elr=1)}
+"""The two of them, by name."""
+EVERY_SET = (*FEATURE_SETS, *OF_TODAY)
+
+
+def features_of(name: str) -> Features:
+    """The engine's features for a set: a release of KRaft, with what the set has.
+
+    Whether there are unclean elections depends on the world.
+
+    Raises ValueError for a feature set that there is not.
+    """
+    if name in OF_TODAY:
+        return OF_TODAY[name]
+    on = () if name == "none" else tuple(name.split("+"))
+    wrong = [kip for kip in on if kip not in SWITCHED]
+    if wrong or len(set(on)) < len(on):
+        example = f"'none', '841', '841+903'; or one of {', '.join(OF_TODAY)}"
+        raise ValueError(f"no feature set {name!r}; one names each of {SWITCHED} once: {example}")
+    off = tuple(kip for kip in ("841", "903") if kip not in on)
+    specified = ("704.specified",) if "704" in on else ()
+    return parse_features("3.5", off=off, on=("kafka-12670", *specified))
+
+
+def most_of(names: Iterable[str]) -> str:
+    """The set with the most KIPs: a release of today has more than any set of them."""
+    return max(names, key=lambda name: (name in OF_TODAY, name == "elr", name.count("+")))
+
+
+def mask_of(name: str) -> int:
+    """Its bits for the kernel. Raises ValueError for a feature set that there is not."""
+    return guard_bits(features_of(name))
+
+
+def is_regular(mask: int) -> bool:
+    """Whether an incident that meets no other is as simple as quiet time takes it for.
+
+    Not where a leader asks again and again for what the controller refuses.
+    """
+    fenced = mask & NOT_FENCED == 0 or mask & (SKIPS_FENCED | LEADER_COMPARES) != 0
+    return fenced and (mask & SKIPS_LEAVING == 0) == (mask & NOT_LEAVING == 0)

@@ -5,11 +5,10 @@ and of that number: of what it is for. Clocks run on whether or not the broker i
 """
 
 from . import set_events as event
-from . import world_words as world
+from . import set_words as world
 from .leader_rules import DELAY_TRIES
-from .machine_code import fast, inner
-from .philox import philox
-from .quantile_tables import drawn
+from .machine_code import Longs, fast, inner
+from .quantile_tables import drawn, philox
 from .set_words import BROKERS, NEVER, REPLICAS
 
 (
@@ -28,9 +27,9 @@ _OF_BROKERS = (
     *(world.RACK_SHOCKS, world.CLUSTER_SHOCKS, world.EARLY_CRASHES),
 )
 STREAMS = len(_OF_BROKERS) * BROKERS + 1
-Clocks = tuple[list[int], list[int], list[int]]
+Clocks = tuple[Longs, Longs, Longs]
 """The streams, the time of each one's next event, and that of the event after it."""
-Draws = tuple[list[int], list[int], int, int]
+Draws = tuple[Longs, Longs, int, int]
 """What draws are functions of: the world, its tables, the seed, the replication."""
 _DETAILS, _SHARED, _FIRST_DELAYS, _DEEPER = 1, 4, 8, 32
 DEPTH_MAX = 8
@@ -64,7 +63,7 @@ def open_streams(clocks: Clocks, draws: Draws) -> int:
 
 
 @inner
-def _open(st: list[int], w: list[int], i: int, clock: int, of: int, b: int) -> None:
+def _open(st: Longs, w: Longs, i: int, clock: int, of: int, b: int) -> None:
     at = i * STREAM
     bound = w[world.BOUNCE_BOUND] if clock == world.BOUNCES else w[world.CRASH_BOUND]
     if clock == world.CUTS:
@@ -157,7 +156,7 @@ def know(clocks: Clocks, i: int, draws: Draws) -> None:
 
 
 @inner
-def _fate(w: list[int], is_shock: bool, word: int) -> int:
+def _fate(w: Longs, is_shock: bool, word: int) -> int:
     if is_shock:
         return 1 if word < w[world.SHOCK_LOST_BELOW] else 0
     if word < w[world.DISK_LOST_BELOW]:
@@ -166,7 +165,7 @@ def _fate(w: list[int], is_shock: bool, word: int) -> int:
 
 
 @inner
-def _early(st: list[int], at: int, w: list[int], tables: list[int], word: int) -> int:
+def _early(st: Longs, at: int, w: Longs, tables: Longs, word: int) -> int:
     """When the broker crashes again, being just back; NEVER if it does not."""
     row = at + ROW_AT
     may_be = w[world.EARLY_WITHIN] != 0 and st[row + event.KIND] == event.CRASH
@@ -179,7 +178,7 @@ def _early(st: list[int], at: int, w: list[int], tables: list[int], word: int) -
 
 
 @inner
-def _know_delays(st: list[int], at: int, draws: Draws) -> None:
+def _know_delays(st: Longs, at: int, draws: Draws) -> None:
     """How long requests on account of this event take, by leader: all partitions share them."""
     w, tables, seed, replication = draws
     clock, b, number = st[at + CLOCK], st[at + STREAM_BROKER], st[at + NUMBER]
@@ -193,7 +192,7 @@ def _know_delays(st: list[int], at: int, draws: Draws) -> None:
 
 
 @fast
-def is_slow(st: list[int], i: int, x: int, draws: Draws) -> bool:
+def is_slow(st: Longs, i: int, x: int, draws: Draws) -> bool:
     """Whether the first request of leader `x` on account of the next event is a slow one."""
     w, _, seed, replication = draws
     at = i * STREAM
@@ -203,7 +202,7 @@ def is_slow(st: list[int], i: int, x: int, draws: Draws) -> bool:
 
 
 @inner
-def crash_early(st: list[int], times: list[int], i: int, count: int) -> None:
+def crash_early(st: Longs, times: Longs, i: int, count: int) -> None:
     """Let the early crash that follows from the event of stream `i`, if any, come."""
     at = i * STREAM
     if st[at + EARLY_AT] >= NEVER:

@@ -9,9 +9,9 @@ first.
 
 from . import outside_streams as stream
 from . import set_events as event
-from . import world_words as world
+from . import set_words as world
 from .leader_rules import DELAY_TRIES
-from .machine_code import fast, inner
+from .machine_code import Longs, fast, inner
 from .outside_streams import Clocks, Draws, draw_next, is_slow, know
 from .set_words import NEVER, RETRY_US, SESSION_OVER_US
 
@@ -21,7 +21,7 @@ QUIET_WORDS = 3
 
 
 @fast
-def first_two(times: list[int], count: int) -> tuple[int, int, int]:
+def first_two(times: Longs, count: int) -> tuple[int, int, int]:
     """The stream whose event comes first, when, and when the first of the others comes."""
     first, at, other = 0, NEVER, NEVER
     for i in range(count):
@@ -33,7 +33,7 @@ def first_two(times: list[int], count: int) -> tuple[int, int, int]:
 
 
 @inner
-def _is_over_at(st: list[int], w: list[int], i: int, leader: int) -> int:
+def _is_over_at(st: Longs, w: Longs, i: int, leader: int) -> int:
     """By when everything that follows from an event alone is over, at the latest."""
     row = i * stream.STREAM + stream.ROW_AT
     now, kind, b = st[row + event.AT], st[row + event.KIND], st[row + event.BROKER]
@@ -60,13 +60,7 @@ def _is_over_in_time(clocks: Clocks, i: int, leader: int, before: int, draws: Dr
 
 @inner
 def quiet_time(
-    clocks: Clocks,
-    draws: Draws,
-    quiet: list[int],
-    count: int,
-    horizon: int,
-    leader: int,
-    again: bool,
+    clocks: Clocks, draws: Draws, quiet: Longs, count: int, horizon: int, leader: int, again: bool
 ) -> int:
     """Over all events that meet no other, up to the first that may; who leads then.
 
@@ -80,10 +74,10 @@ def quiet_time(
     while True:
         i, now, other = first_two(times, count)
         at = i * stream.STREAM
-        longest, b, clock = (
-            st[at + stream.LONGEST],
+        b, clock, longest = (
             st[at + stream.STREAM_BROKER],
             st[at + stream.CLOCK],
+            st[at + stream.LONGEST],
         )
         if longest == 0:
             break

@@ -21,19 +21,18 @@ from .broker_rules import (
     start,
     stop,
 )
-from .isr_digits import size, with_member
 from .leader_rules import check_lag, replicate, traffic
-from .machine_code import inner
+from .machine_code import Longs, inner
 from .metadata_rules import alter_partition
 from .mirrored_guards import FETCH_EPOCH
-from .set_words import slot_at
+from .set_words import size, slot_at, with_member
 
 FLUSH, BEAT, EXPIRY, OUTAGE_BEGINS, OUTAGE_ENDS, HEALS, CUT_OFF, CRASH, BOUNCE = range(9)
 STOPS, STARTS, READY, IS_LEVEL, LAG_CHECK, LEADER_RECOVERED, REQUEST_ARRIVES = range(9, 16)
 """Ranks: of what comes at one moment the lower is first."""
 RANKS = 16
 (
-    AT, KIND, BROKER, RESTART, READY_IN, LEVEL_IN, LAG_PHASE, FATE, SHOCK, SHUTDOWN, LASTS, RECOVER,
+    AT, KIND, BROKER, FATE, SHOCK, RESTART, READY_IN, LEVEL_IN, LAG_PHASE, SHUTDOWN, LASTS, RECOVER,
 ) = range(12)  # fmt: skip
 ROW = 12
 """Words of an event from outside: when, what, of whom, and what follows from it in time."""
@@ -42,7 +41,7 @@ _FIRST_TIMER, _TIMERS = word.EXPIRE_AT, 7
 
 
 @inner
-def next_event(s: list[int], w: list[int]) -> tuple[int, int]:
+def next_event(s: Longs, w: Longs) -> tuple[int, int]:
     """When the next event comes by itself, and which: its rank times `_TURNS`, and of whom."""
     best_at, best = word.NEVER, RANKS * _TURNS
     for b in range(w[word.REPLICAS]):
@@ -75,9 +74,7 @@ def next_event(s: list[int], w: list[int]) -> tuple[int, int]:
 
 
 @inner
-def run_until(
-    s: list[int], w: list[int], trace: list[int], delays: list[int], at: int, rank: int, b: int
-) -> None:
+def run_until(s: Longs, w: Longs, trace: Longs, delays: Longs, at: int, rank: int, b: int) -> None:
     """Everything that comes by itself before an event of that rank, of that broker, at `at`."""
     while True:
         now, order = next_event(s, w)
@@ -87,9 +84,7 @@ def run_until(
 
 
 @inner
-def _do(
-    s: list[int], w: list[int], trace: list[int], delays: list[int], now: int, rank: int, of: int
-) -> None:
+def _do(s: Longs, w: Longs, trace: Longs, delays: Longs, now: int, rank: int, of: int) -> None:
     if _is_put_off(s, rank, of):
         return
     s[word.STEPS] += 1
@@ -124,7 +119,7 @@ def _do(
 
 
 @inner
-def _slot_of(s: list[int], name: int) -> int:
+def _slot_of(s: Longs, name: int) -> int:
     for slot in range(word.SLOTS):
         at = slot_at(slot)
         if s[at + word.ARRIVES] and s[at + word.NAME] == name:
@@ -133,7 +128,7 @@ def _slot_of(s: list[int], name: int) -> int:
 
 
 @inner
-def _is_put_off(s: list[int], rank: int, of: int) -> bool:
+def _is_put_off(s: Longs, rank: int, of: int) -> bool:
     """Whether an event waits for a controller, or for a link; if so it is planned anew."""
     if rank == REQUEST_ARRIVES:
         at = _slot_of(s, of)
@@ -154,15 +149,13 @@ def _is_put_off(s: list[int], rank: int, of: int) -> bool:
 
 
 @inner
-def _waits_until(s: list[int], b: int) -> int:
+def _waits_until(s: Longs, b: int) -> int:
     linked = s[word.HEAL_AT + b] if s[word.CUT + b] else 0
     return s[word.OUTAGE] if s[word.OUTAGE] else linked
 
 
 @inner
-def happen(
-    s: list[int], w: list[int], trace: list[int], delays: list[int], rows: list[int], row: int
-) -> None:
+def happen(s: Longs, w: Longs, trace: Longs, delays: Longs, rows: Longs, row: int) -> None:
     """An event from outside; what comes by itself before it has been done."""
     now, kind, b = rows[row + AT], rows[row + KIND], rows[row + BROKER]
     s[word.STEPS] += 1
@@ -187,7 +180,7 @@ def happen(
 
 
 @inner
-def _note(s: list[int], rows: list[int], row: int, b: int, now: int) -> None:
+def _note(s: Longs, rows: Longs, row: int, b: int, now: int) -> None:
     """What will follow, whether or not the broker is there to be hit."""
     s[word.RESTART_US + b], s[word.READY_US + b] = rows[row + RESTART], rows[row + READY_IN]
     s[word.CATCH_UP_US + b], s[word.SHUTDOWN_US + b] = rows[row + LEVEL_IN], rows[row + SHUTDOWN]
@@ -196,45 +189,28 @@ def _note(s: list[int], rows: list[int], row: int, b: int, now: int) -> None:
 
 
 @inner
-def is_at_rest(s: list[int], w: list[int]) -> bool:
+def is_at_rest(s: Longs, w: Longs) -> bool:
     """Whether nothing is on its way, everybody is in sync, and the next event finds it so."""
-    if (
-        s[word.OUTAGE]
-        or s[word.RECOVERING]
-        or s[word.LEADER] == word.NONE
-        or s[word.OWNER] != s[word.LEADER]
-    ):
+    x = s[word.LEADER]
+    if s[word.OUTAGE] or s[word.RECOVERING] or x == word.NONE or s[word.OWNER] != x:
         return False
     if size(s[word.ISR]) < w[word.REPLICAS] or s[word.RECOVERED_AT] < word.NEVER:
         return False
     for b in range(w[word.REPLICAS]):
-        if (
-            s[word.UP + b] == 0
-            or s[word.PHASE + b] != word.RUNNING
-            or s[word.FENCED + b]
-            or s[word.CUT + b]
-        ):
+        if s[word.UP + b] == 0 or s[word.PHASE + b] != word.RUNNING or s[word.FENCED + b]:
             return False
-        if (
-            s[word.LEVEL + b] == 0
-            or s[word.IN_FLIGHT + b]
-            or s[word.PENDING + b]
-            or s[word.EXPIRE_AT + b] < word.NEVER
-        ):
+        if s[word.CUT + b] or s[word.LEVEL + b] == 0 or s[word.IN_FLIGHT + b]:
             return False
-    return not _is_asked(s)
-
-
-@inner
-def _is_asked(s: list[int]) -> bool:
-    arrivals = 0
+        if s[word.PENDING + b] or s[word.EXPIRE_AT + b] < word.NEVER:
+            return False
+    asked = 0
     for slot in range(word.SLOTS):
-        arrivals |= s[slot_at(slot) + word.ARRIVES]
-    return arrivals != 0
+        asked |= s[slot_at(slot) + word.ARRIVES]
+    return asked == 0
 
 
 @inner
-def at_rest(s: list[int], w: list[int], leader: int, now: int) -> None:
+def at_rest(s: Longs, w: Longs, leader: int, now: int) -> None:
     """Everybody is up and in sync, and `leader` leads: whatever came before makes no difference."""
     s[word.LEADER] = s[word.OWNER] = leader
     s[word.LEADS + leader] = 1

@@ -6,9 +6,8 @@ from typing import Any
 import msgspec
 
 from . import set_words as word
-from .feature_sets import is_regular, mask_of
-from .machine_code import has_compiler, plain, words
-from .mirrored_guards import CODE_OF_4_0
+from .machine_code import as_words, has_compiler, np, plain, words
+from .mirrored_guards import CODE_OF_4_0, is_regular, mask_of
 from .outside_streams import DELAYS, STREAM, STREAMS
 from .quiet_time import QUIET_WORDS
 from .set_events import ROW
@@ -75,16 +74,15 @@ def simulate(
         raise ValueError(f"a seed of {seed}; expected 0 to {(1 << 32) - 1}")
     if not 0 <= first < last < 1 << 32 or horizon_us < 1:
         raise ValueError(f"replications {first} to {last} of seed {seed}: nothing to simulate")
-    import numpy
-
     masks = [mask_of(name) for name in feature_sets]
     if not masks:
         raise ValueError("there is no feature set; expected at least one, as in ['none']")
     skips = skips and all(map(is_regular, masks))
     words = compiled_world(world, lasts_on=any(mask & CODE_OF_4_0 for mask in masks))
     fast = compiled and has_compiler()
-    states = _rows(len(masks), fast)
-    numbers = tuple(n if fast else _listed(n) for n in (words.numbers, words.tables))
+    states = [_room(word.STATE_WORDS, False) for _ in masks]
+    states = as_words(states) if fast else states
+    numbers = tuple(n if fast else [*map(int, n)] for n in (words.numbers, words.tables))
     clocks, room = (tuple(_room(n, fast) for n in sizes) for sizes in (_CLOCKS, _ROOM))
     for v, mask in enumerate(masks):
         states[v][word.GUARDS] = mask
@@ -97,7 +95,7 @@ def simulate(
         span = (seed, (start, end), horizon_us, skips)
         events += int(run(states, numbers, clocks, room, table, *span))
         tables.append(table)
-    counted = numpy.concatenate(tables).reshape(last - first, len(masks), COUNTED)
+    counted = np.concatenate(tables).reshape(last - first, len(masks), COUNTED)
     return Counts(
         first=first,
         last=last,
@@ -118,19 +116,5 @@ _AT_ONCE = 100
 """So many replications are run before Python looks whether it was interrupted."""
 
 
-def _room(count: int, fast: bool) -> list[int]:
-    room: list[int] = words(count) if fast else [0] * count
-    return room
-
-
-def _rows(sets: int, fast: bool) -> list[list[int]]:
-    if not fast:
-        return [[0] * word.STATE_WORDS for _ in range(sets)]
-    flat = words(sets * word.STATE_WORDS)
-    rows: list[list[int]] = flat.reshape(sets, word.STATE_WORDS)
-    return rows
-
-
-def _listed(numbers: Any) -> list[int]:
-    listed: list[int] = numbers if isinstance(numbers, list) else numbers.tolist()
-    return listed
+def _room(count: int, fast: bool) -> Any:
+    return words(count) if fast else [0] * count

@@ -9,36 +9,36 @@ from collections.abc import Callable
 from . import outside_streams as stream
 from . import set_events as event
 from . import set_words as word
-from . import world_words as world
-from .machine_code import fast, inner, root
+from .machine_code import Longs, fast, inner, root
 from .metadata_rules import account
 from .mirrored_guards import NOT_LEAVING, SKIPS_LEAVING
 from .outside_streams import Clocks, Draws, crash_early, draw_next, know, open_streams, rank_of
 from .quiet_time import LEADER_STOPPED, SEEN, SKIPPED, first_two, quiet_time
-from .scheduled import FIRST_MOMENT
 from .set_events import at_rest, happen, is_at_rest, run_until
 
 METRICS, COUNTED = word.REFUSED - word.COUNTS + 1, word.CHECKS - word.COUNTS + 1
 """Numbers in a row of the table: the metrics, and behind them STEPS and CHECKS."""
-States = list[list[int]]
+States = list[Longs]
 """The state of each feature set."""
-Scratch = tuple[list[int], list[int], list[int], list[int]]
+Scratch = tuple[Longs, Longs, Longs, Longs]
 """What is written to: delays of each broker, one event, quiet time, a trace."""
 _NO_EVENT = -1
+FIRST_MOMENT = 1
+"""Logs begin to be written then; 0 is the end of an empty one. Of brokers was heard at 0."""
 
 
 @inner
 def know_all(clocks: Clocks, count: int, draws: Draws) -> None:
     """What follows from the next event of each stream of which a part may come first."""
     times = clocks[1]
-    soon = first_two(times, count)[1] + draws[0][world.LOOK_BACK]
+    soon = first_two(times, count)[1] + draws[0][word.LOOK_BACK]
     for j in range(count):
         if times[j] <= soon:
             know(clocks, j, draws)
 
 
 @inner
-def next_part(st: list[int], times: list[int], count: int) -> tuple[int, int, int]:
+def next_part(st: Longs, times: Longs, count: int) -> tuple[int, int, int]:
     """The stream, the time and the rank of what comes first: an event, or what precedes one."""
     best, best_at, best_rank, best_b = _NO_EVENT, word.NEVER, event.RANKS, 0
     for i in range(count):
@@ -65,7 +65,7 @@ def _rejoins(on: int) -> bool:
 
 
 @inner
-def _add_quiet(states: States, quiet: list[int], leader: int) -> None:
+def _add_quiet(states: States, quiet: Longs, leader: int) -> None:
     """What the incidents of quiet time come to."""
     for s in states:
         s[word.INCIDENTS] += quiet[SKIPPED]
@@ -94,7 +94,7 @@ def _any_rejoins(states: States) -> bool:
 
 
 @inner
-def _all_rest(states: States, w: list[int]) -> bool:
+def _all_rest(states: States, w: Longs) -> bool:
     at_rest_in = 0
     for s in states:
         at_rest_in += is_at_rest(s, w)
@@ -102,20 +102,27 @@ def _all_rest(states: States, w: list[int]) -> bool:
 
 
 @inner
-def _run_all(states: States, w: list[int], scratch: Scratch, at: int, rank: int, b: int) -> None:
+def _run_all(states: States, w: Longs, scratch: Scratch, at: int, rank: int, b: int) -> None:
     for s in states:
         run_until(s, w, scratch[3], scratch[0], at, rank, b)
 
 
 @inner
-def _happen_all(states: States, w: list[int], scratch: Scratch, rows: list[int], row: int) -> None:
+def _happen_all(states: States, w: Longs, scratch: Scratch, rows: Longs, row: int) -> None:
     for s in states:
         happen(s, w, scratch[3], scratch[0], rows, row)
 
 
 @inner
+def _learn(broker_delays: Longs, b: int, delays: Longs, at: int) -> None:
+    """Delays of the requests on account of one broker: by leader, then by try."""
+    for n in range(stream.DELAYS):
+        broker_delays[b * stream.DELAYS + n] = delays[at + n]
+
+
+@inner
 def _one_part(
-    states: States, w: list[int], scratch: Scratch, st: list[int], i: int, at: int, rank: int
+    states: States, w: Longs, scratch: Scratch, st: Longs, i: int, at: int, rank: int
 ) -> bool:
     """Let an event happen, or what precedes one; whether it was the event itself."""
     start, (broker_delays, part, _, _) = i * stream.STREAM, scratch
@@ -127,8 +134,7 @@ def _one_part(
         _happen_all(states, w, scratch, part, 0)
         return False
     if rank != event.OUTAGE_BEGINS:
-        for n in range(stream.DELAYS):
-            broker_delays[b * stream.DELAYS + n] = st[start + stream.DELAYS_AT + n]
+        _learn(broker_delays, b, st, start + stream.DELAYS_AT)
     _happen_all(states, w, scratch, st, start + stream.ROW_AT)
     return True
 
@@ -145,9 +151,9 @@ def _begin(states: States) -> None:
 def consume(clocks: Clocks, i: int, count: int, draws: Draws) -> None:
     """The event of a stream has been; its next one, and an early crash, are planned."""
     st, times, _ = clocks
-    if draws[0][world.EARLY_WITHIN] == 0:
+    if draws[0][word.EARLY_WITHIN] == 0:
         draw_next(clocks, i, draws)
-    elif st[i * stream.STREAM + stream.CLOCK] == world.EARLY_CRASHES:
+    elif st[i * stream.STREAM + stream.CLOCK] == word.EARLY_CRASHES:
         draw_next(clocks, i, draws)
         crash_early(st, times, i, count)
     else:
@@ -180,9 +186,9 @@ def _life(
             for s in states:
                 at_rest(s, w, s[word.LEADER], max(at, FIRST_MOMENT))
             is_quiet = False
-        elif first - w[world.LOOK_BACK] > last:
-            _run_all(states, w, scratch, first - w[world.LOOK_BACK], 0, 0)
-            last = first - w[world.LOOK_BACK]
+        elif first - w[word.LOOK_BACK] > last:
+            _run_all(states, w, scratch, first - w[word.LOOK_BACK], 0, 0)
+            last = first - w[word.LOOK_BACK]
             if skips and _all_rest(states, w):
                 is_quiet = True
                 continue
@@ -197,16 +203,13 @@ def _life(
     return events
 
 
-Live = Callable[..., int]
-
-
-def _made(version: int) -> Live:
+def _made(version: int) -> Callable[..., int]:
     def live(
         states: States,
-        world_words: tuple[list[int], list[int]],
+        world_words: tuple[Longs, Longs],
         clocks: Clocks,
         scratch: Scratch,
-        table: list[int],
+        table: Longs,
         seed: int,
         replications: tuple[int, int],
         horizon: int,
@@ -227,3 +230,37 @@ def _made(version: int) -> Live:
 
 
 live = root(_made)
+
+
+# --- a schedule that is written down --------------------------------------------------------------
+
+
+def _made_to_play_out(version: int) -> Callable[..., None]:
+    def play_out(
+        s: Longs,
+        w: Longs,
+        trace: Longs,
+        rows: Longs,
+        delays: Longs,
+        broker_delays: Longs,
+        leader: int,
+        end: int,
+    ) -> None:
+        at_rest(s, w, leader, FIRST_MOMENT)
+        for b in range(w[word.REPLICAS]):
+            s[word.CONTACT + b] = 0
+        for n in range(len(rows) // event.ROW):
+            row = n * event.ROW
+            at, kind, b = rows[row + event.AT], rows[row + event.KIND], rows[row + event.BROKER]
+            run_until(s, w, trace, broker_delays, at, kind, b)
+            if kind >= event.CUT_OFF and kind != event.OUTAGE_BEGINS:
+                _learn(broker_delays, b, delays, n * stream.DELAYS)
+            happen(s, w, trace, broker_delays, rows, row)
+        run_until(s, w, trace, broker_delays, end, event.RANKS, 0)
+        # The digest of the sources is in the closure: a kernel that is kept is this one.
+        s[word.STEPS] += 0 * version
+
+    return play_out
+
+
+play_out = root(_made_to_play_out)

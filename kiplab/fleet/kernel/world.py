@@ -11,8 +11,7 @@ from math import exp
 import msgspec
 
 from . import set_words as word
-from . import world_words as place
-from .machine_code import as_words
+from .machine_code import Longs, as_words
 from .quantile_tables import constant, exponential, log_normal, longest, uniform
 
 SECOND = 1_000_000
@@ -103,8 +102,8 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
 class WorldWords(msgspec.Struct, frozen=True):
     """A world as compiled code takes it: numbers, and all tables behind one another."""
 
-    numbers: list[int]
-    tables: list[int]
+    numbers: Longs
+    tables: Longs
 
 
 def compiled_world(world: World, *, lasts_on: bool = False) -> WorldWords:
@@ -113,16 +112,16 @@ def compiled_world(world: World, *, lasts_on: bool = False) -> WorldWords:
     Raises ValueError for a world that there is not: replicas, shares or racks out of range.
     """
     _check(world)
-    w = [0] * place.WORLD_SIZE
-    tables: list[int] = []
+    w = [0] * word.WORLD_SIZE
+    tables: Longs = []
     longest_of: dict[str, int] = {}
-    for name, at in place.TABLES.items():
+    for name, at in word.TABLES.items():
         table = _table(world, name)
         w[at] = len(tables) if table else -1
         longest_of[name] = longest(table) if table else 0
         tables += table
     _fill(w, world)
-    w[place.LASTS_ON_US] = w[word.SESSION_OVER_US] + w[word.RETRY_US] if lasts_on else 0
+    w[word.LASTS_ON_US] = w[word.SESSION_OVER_US] + w[word.RETRY_US] if lasts_on else 0
     _bound(w, world, longest_of)
     return WorldWords(as_words(w), as_words(tables or [0]))
 
@@ -141,16 +140,6 @@ def _check(world: World) -> None:
         raise ValueError("tail_lost and disk_replaced are more than 1 together")
 
 
-_MEANS = {
-    "crashes": "crash_mean_us",
-    "bounces": "bounce_mean_us",
-    "cuts": "cut_mean_us",
-    "failovers": "failover_mean_us",
-    "rack_shocks": "rack_shock_mean_us",
-    "cluster_shocks": "cluster_shock_mean_us",
-}
-
-
 def _early_mean_us(world: World) -> int:
     """Between crashes soon after a crash, beyond the usual ones; 0 is never."""
     more = world.early_factor - 1
@@ -158,12 +147,10 @@ def _early_mean_us(world: World) -> int:
 
 
 def _table(world: World, name: str) -> tuple[int, ...]:
-    if name in _MEANS:
-        mean = getattr(world, _MEANS[name])
-        return exponential(mean) if mean else ()
-    if name == "early_crashes":
-        return exponential(_early_mean_us(world)) if _early_mean_us(world) else ()
-    return _of(getattr(world, name))
+    of = _early_mean_us(world) if name == "early_mean_us" else getattr(world, name)
+    if isinstance(of, int):
+        return exponential(of) if of else ()
+    return _of(of)
 
 
 @lru_cache(maxsize=128)
@@ -177,22 +164,22 @@ def _of(distribution: Distribution) -> tuple[int, ...]:
     return constant(distribution.us)
 
 
-def _fill(w: list[int], world: World) -> None:
+def _fill(w: Longs, world: World) -> None:
     w[word.REPLICAS], w[word.MIN_INSYNC] = world.replication_factor, world.min_insync_replicas
     w[word.UNCLEAN_ALLOWED] = int(world.unclean_elections)
     w[word.BOUNCES_WAIT] = int(world.bounces_wait)
     w[word.SESSION_OVER_US] = world.session_us + _TICK_US
     w[word.LAG_US], w[word.LAG_PERIOD_US] = world.lag_us, world.lag_us // 2
     w[word.PATIENCE_US], w[word.RETRY_US] = world.shutdown_patience_us, world.heartbeat_interval_us
-    w[place.DISK_LOST_BELOW] = _below(world.disk_replaced)
-    w[place.TAIL_LOST_BELOW] = _below(world.disk_replaced + world.tail_lost)
-    w[place.SHOCK_LOST_BELOW] = _below(world.shock_tail_lost)
-    w[place.SHOCK_FATE_SHARED] = int(world.shock_fate_shared)
-    w[place.SLOW_BELOW] = _below(world.alter_partition_slow_share)
-    w[place.EARLY_WITHIN] = world.early_within_us if _early_mean_us(world) else 0
+    w[word.DISK_LOST_BELOW] = _below(world.disk_replaced)
+    w[word.TAIL_LOST_BELOW] = _below(world.disk_replaced + world.tail_lost)
+    w[word.SHOCK_LOST_BELOW] = _below(world.shock_tail_lost)
+    w[word.SHOCK_FATE_SHARED] = int(world.shock_fate_shared)
+    w[word.SLOW_BELOW] = _below(world.alter_partition_slow_share)
+    w[word.EARLY_WITHIN] = world.early_within_us if _early_mean_us(world) else 0
     racks = world.racks or tuple(range(world.replication_factor))
     for b, rack in enumerate(racks):
-        w[place.RACK_OF + b] = rack
+        w[word.RACK_OF + b] = rack
 
 
 def _below(share: float) -> int:
@@ -200,17 +187,17 @@ def _below(share: float) -> int:
     return round(share * (1 << 32))
 
 
-def _bound(w: list[int], world: World, longest_of: dict[str, int]) -> None:
+def _bound(w: Longs, world: World, longest_of: dict[str, int]) -> None:
     """How long at most an incident takes that meets no other; 0 where nothing is known of it."""
     back = max(longest_of["ready"], longest_of["catch_up"])
     back += max(longest_of["alter_partition_fast"], longest_of["alter_partition_slow"]) + 1
     gone = max(longest_of["crash_restart"], w[word.SESSION_OVER_US]) + w[word.RETRY_US]
-    w[place.CRASH_BOUND] = gone + back
-    stopped = max(longest_of["clean_restart"], w[place.LASTS_ON_US])
-    w[place.BOUNCE_BOUND] = longest_of["shutdown"] + stopped + back
-    w[place.FAST_IN_TIME] = int(longest_of["alter_partition_fast"] + 1 < min(_of(world.shutdown)))
-    w[place.OUTAGE_BOUND] = longest_of["failover_lasts"] + 1
-    w[place.LOOK_BACK] = max(longest_of["flush_age"], longest_of["heartbeat_age"])
+    w[word.CRASH_BOUND] = gone + back
+    stopped = max(longest_of["clean_restart"], w[word.LASTS_ON_US])
+    w[word.BOUNCE_BOUND] = longest_of["shutdown"] + stopped + back
+    w[word.FAST_IN_TIME] = int(longest_of["alter_partition_fast"] + 1 < min(_of(world.shutdown)))
+    w[word.OUTAGE_BOUND] = longest_of["failover_lasts"] + 1
+    w[word.LOOK_BACK] = max(longest_of["flush_age"], longest_of["heartbeat_age"])
     alone = world.replication_factor == 1 or world.min_insync_replicas >= world.replication_factor
     if alone or w[word.SESSION_OVER_US] > w[word.LAG_US]:
-        w[place.CRASH_BOUND] = w[place.BOUNCE_BOUND] = 0
+        w[word.CRASH_BOUND] = w[word.BOUNCE_BOUND] = 0

@@ -8,7 +8,7 @@
 from .fleet_study import FleetStudy as FleetStudy
 from .fleet_study import presets as presets
 from .fleet_study import read_study as read_study
-from .parameter_errors import ParameterError as ParameterError
+from .parameter_checks import ParameterError as ParameterError
 from .parameter_table import PARAMETERS as PARAMETERS
 from .parameter_table import Parameters as Parameters
 from .scenario import Scenario as Scenario

@@ -2,21 +2,19 @@
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from itertools import product
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 import msgspec
 
-from ..kernel.feature_sets import FEATURE_SETS
-from .meaningful_sets import check_kip_set
-from .parameter_checks import check_name
-from .parameter_errors import ParameterError
-from .parameter_table import PARAMETERS, Parameters
-from .scenario import Scenario
-from .swept_values import values_of
+from ..kernel.mirrored_guards import FEATURE_SETS
+from .parameter_checks import ParameterError, check_name, values_of
+from .parameter_table import PARAMETERS, Parameter, Parameters
+from .scenario import Scenario, check_kip_set
 
 _FOLDER = files(__package__) / "presets"
 _ENDING = ".toml"
@@ -213,3 +211,36 @@ def _told_line(problem: str, source: str) -> tuple[str, int]:
     match = _AT_LINE.search(problem)
     line = int(match[1]) if match else len(source.splitlines())
     return _AT_END.sub("", _AT_LINE.sub("", problem)), line
+
+
+# --- as text --------------------------------------------------------------------------------------
+
+_WIDTH = 96
+
+
+def written(study: FleetStudy) -> str:
+    """TOML that says everything, defaults too."""
+    return "\n".join(_lines(study)) + "\n"
+
+
+def _lines(study: FleetStudy) -> Iterator[str]:
+    yield f"about = {toml_value(study.about)}"
+    yield f"feature_sets = {toml_value([*study.feature_sets])}"
+    yield "\n[parameters]"
+    for name, several in study.values:
+        about = PARAMETERS[name]
+        default = f"default {toml_value(about.default)}, {about.basis}"
+        said = f"{about.does} [{range_words(about)}; {default}]"
+        yield from (f"# {line}" for line in wrap(said, _WIDTH))
+        yield f"{name} = {toml_value(several[0] if len(several) == 1 else [*several])}\n"
+
+
+def range_words(about: Parameter) -> str:
+    """The unit, and what is allowed."""
+    span = "" if about.kind is bool else f", {about.low:,.10g} to {about.high:,.10g}"
+    return f"{about.unit}{span}"
+
+
+def toml_value(value: Any) -> str:
+    """JSON's texts, numbers, booleans and lists are TOML's too, for what stands in a study."""
+    return msgspec.json.encode(value).decode()

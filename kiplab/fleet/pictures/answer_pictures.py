@@ -14,13 +14,12 @@ from ...figures.how_often.paired_forest import forest_chart
 from ...figures.how_often.plot_sheet import Chart
 from ...figures.how_often.rates_by_reboots import rates_chart
 from ...figures.how_often.tornado_chart import tornado_chart
+from ..fleet_answers.counted_metrics import WHAT_FOR, forced_metrics
 from ..fleet_answers.fleet_answer import FleetAnswer
-from ..fleet_answers.forced_scenarios import WHAT_FOR, forced_metrics
-from ..kernel.feature_sets import most_of
-from ..parameters.meaningful_sets import ELR, kips_of
-from ..parameters.parameter_errors import ParameterError
+from ..kernel.mirrored_guards import most_of
+from ..parameters.parameter_checks import ParameterError
 from ..parameters.parameter_table import PARAMETERS, Parameters
-from ..parameters.scenario import Scenario
+from ..parameters.scenario import ELR, Scenario, kips_of
 from ..spread.fate_groups import GROUP_OF, FateGroup, partitions_per_incident
 from . import picture_rows
 from .picture_rows import REBOOTS, elsewhere, where_words
@@ -91,7 +90,7 @@ def losses_by_cause(answer: FleetAnswer, sets: Sequence[str] | None = None) -> C
 
     Raises ValueError for a set that the study does not have, and for more than three.
     """
-    names = [_set(answer, name) for name in sets or (None, _most(answer))]
+    names = [_set(answer, name) for name in sets or (None, most_of(answer.study.feature_sets))]
     rows = picture_rows.causes_of(answer, [*dict.fromkeys(names)])
     return _at(answer, causes_chart(rows))
 
@@ -146,7 +145,7 @@ def strongest(answer: FleetAnswer) -> Chart:
 
     Raises ValueError where no loss is forced, MissingExtraError without numpy and scipy.
     """
-    scenario, features = answer.study.scenarios[0], _most(answer)
+    scenario, features = answer.study.scenarios[0], most_of(answer.study.feature_sets)
     forced = forced_metrics(scenario)
     if LAST not in forced:
         return tornado(scenario, features=features, metric=RACE)
@@ -193,8 +192,3 @@ def _set(answer: FleetAnswer, features: str | None) -> str:
             f"the study has no feature set {features!r}", allowed=", ".join(sets), key="features"
         )
     return sets[0] if features is None else features
-
-
-def _most(answer: FleetAnswer) -> str:
-    """The set with the most KIPs."""
-    return most_of(answer.study.feature_sets)

@@ -15,15 +15,14 @@ from ...figures.how_often.paired_forest import PairedDifference
 from ...figures.how_often.rates_by_reboots import RatePoint
 from ...figures.how_often.tornado_chart import Leverage
 from ..estimators.forced_outages import left_out
+from ..fleet_answers.assumed_share import OF_SHOCKS, forced_rate, halved_and_doubled
 from ..fleet_answers.fleet_answer import FleetAnswer
 from ..fleet_answers.fleet_row import FleetRow
-from ..fleet_answers.loss_levers import OF_SHOCKS, forced_rate, halved_and_doubled
 from ..fleet_answers.yearly_incidents import added, incidents_per_rate
 from ..parameters.parameter_table import PARAMETERS, Parameters
 from ..pipeline.study_plan import NAIVE
 from ..spread.partition_placement import sets_in_use
-from ..statistics.block_means import paired_gap, paired_ratio
-from ..statistics.clustered_counts import count_gap, size_together
+from ..statistics.block_means import count_gap, paired_gap, paired_ratio, size_together
 from ..statistics.event_rates import FoundRate, NeverHappens, NeverSeen, NothingWeighed
 
 REBOOTS = "bounces_per_year"

@@ -17,11 +17,15 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from ...extras import Deferred
 from ...machine import LackingError
 from .study_plan import FORMAT, BlockKey, StudyPlan, partials_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
+else:
+    pa = Deferred("pyarrow", "a study of fleets")
+pq = Deferred("pyarrow.parquet", "a study of fleets")
 
 STUDY, _WAVES, _LOCK = "study.json", "waves", ".lock"
 _WAVE = re.compile(r"wave-(\d+)\.parquet")
@@ -69,7 +73,6 @@ class KeptBlocks:
 
     def partials(self) -> pa.Table:
         """Every partial of every block, by scenario, feature set, metric and block."""
-        import pyarrow as pa
 
         return pa.concat_tables([partials_schema().empty_table(), *self._read()]).sort_by(_ORDER)
 
@@ -99,8 +102,6 @@ class StudyFolder(KeptBlocks):
 
     def keep(self, partials: pa.Table) -> None:
         """One wave more. Raises StudyNotKeptError when the disk does not take it."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
 
         last = [int(match[1]) for file in self._files() if (match := _WAVE.fullmatch(file.name))]
         file = self.path / _WAVES / f"wave-{max(last, default=0) + 1:06}.parquet"
@@ -120,8 +121,6 @@ class StudyFolder(KeptBlocks):
 
 
 def _partials_of(file: Path) -> pa.Table:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
 
     try:
         rows = pq.read_table(pa.BufferReader(file.read_bytes()), page_checksum_verification=True)
@@ -250,10 +249,8 @@ def _locked(file: IO[bytes]) -> bool:
         import fcntl
 
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except (ImportError, OSError):
-        return True
+    except (ImportError, OSError) as problem:
+        return not isinstance(problem, BlockingIOError)
     return True
 
 

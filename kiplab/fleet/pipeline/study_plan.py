@@ -1,17 +1,21 @@
-"""A study before it runs: its scenarios in blocks of replications, each ordered and answered."""
+"""A study before it runs: its scenarios in blocks of replications, each ordered and answered; and
+afterwards: the partials added up, one row for each scenario, feature set and metric.
+
+Weights are added in the order of the blocks, because the order decides the last bits of a sum.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
 from hashlib import sha256
-from importlib.resources import files
-from importlib.resources.abc import Traversable
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ...machine.cache import sources_digest
 from ..parameters.scenario import Scenario
+from ..statistics.block_means import Weights, together
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -165,21 +169,60 @@ def worked_off(work_block: WorkBlock, payload: bytes) -> list[dict[str, Any]]:
     return [msgspec.structs.asdict(partial) for partial in partials]
 
 
-@cache
 def code_version() -> str:
     """12 hexadecimal digits of the sources that decide what a block counts: the fleet and the
     protocol. The same for a folder of them and for a zip of it.
     """
-    digest = sha256()
-    for folder in ("fleet", "protocol"):
-        for name, source in _sources(files(__package__.partition(".")[0]) / folder, folder):
-            digest.update(f"{name} {len(source)}\n".encode() + source)
-    return digest.hexdigest()[:12]
+    house = __package__.partition(".")[0]
+    return f"{sources_digest(f'{house}.fleet', f'{house}.protocol'):014x}"[:12]
 
 
-def _sources(place: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
-    for entry in sorted(place.iterdir(), key=lambda entry: entry.name):
-        if entry.is_dir():
-            yield from _sources(entry, f"{name}/{entry.name}")
-        elif entry.name.endswith((".py", ".txt", ".toml")):
-            yield f"{name}/{entry.name}", entry.read_bytes()
+# --- added up -------------------------------------------------------------------------------------
+
+_KEY = ("scenario_id", "features", "metric")
+_COUNTS = ("replications", "exposure_us", "events", "clusters_hit", "cross")
+
+
+class SummaryRow(msgspec.Struct, frozen=True, kw_only=True):
+    """All blocks of one scenario, feature set and metric; the fields are those of Partial.
+
+    `weights` are those of each block, in the order of the blocks.
+    """
+
+    scenario_id: str
+    features: str
+    metric: str
+    method: str = NAIVE
+    replications: int
+    exposure_us: int
+    events: int
+    clusters_hit: int
+    cross: int
+    weights: tuple[Weights, ...] = ()
+
+    @property
+    def counted(self) -> Weights:
+        """What replications counted, or weighed, and how much that differs."""
+        return together(self.weights)
+
+
+def summarise(partials: pa.Table, method: str = NAIVE) -> tuple[SummaryRow, ...]:
+    """In the order of scenarios, feature sets and metrics; the partials may be in any order."""
+    rows = partials.sort_by([(name, "ascending") for name in (*_KEY, "block")]).to_pylist()
+    groups = groupby(rows, key=lambda row: tuple(row[name] for name in _KEY))
+    return tuple(_added_up(key, method, list(group)) for key, group in groups)
+
+
+def _added_up(key: tuple[str, ...], method: str, rows: list[dict[str, Any]]) -> SummaryRow:
+    columns: dict[str, Any] = dict(zip(_KEY, key, strict=True))
+    columns |= {name: sum(int(row[name]) for row in rows) for name in _COUNTS}
+    weights = tuple(
+        Weights(
+            samples=int(row["replications"]),
+            total=row["sum_w"],
+            squares=row["sum_w2"],
+            largest=row["max_w"],
+        )
+        for row in rows
+    )
+    return SummaryRow(**columns, method=method, weights=weights)

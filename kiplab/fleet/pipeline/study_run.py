@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from ...spark import BlockFailed, run_blocks_plainly, session
+from ...spark.blocks import Function
 from ...spark.waves import FinishedWave, cores_of, progress_bar, run_waves
 from .study_folder import KeptBlocks, opened
 from .study_plan import FleetOrder, StudyPlan, WorkBlock, partials_schema, worked_off
@@ -110,18 +110,15 @@ def run_study(
                 run.keep_all(stack.enter_context(closing(waves)), every_s)
             except KeyboardInterrupt:
                 stop.set()
-        return run.outcome()
+        done, every = run.before + run.finished, run.all_blocks
+        return StudyOutcome(kept=kept, blocks=done, all_blocks=every, blocks_before=run.before)
 
 
 class _Run:
     """The missing blocks of a study, dealt out in waves that take about as long as each other."""
 
     def __init__(
-        self,
-        plan: StudyPlan,
-        kept: KeptBlocks,
-        keep_every_s: float,
-        listeners: list[RunListener],
+        self, plan: StudyPlan, kept: KeptBlocks, keep_every_s: float, listeners: list[RunListener]
     ) -> None:
         self.kept, self.listeners, self.keep_every_s = kept, listeners, keep_every_s
         orders = plan.orders
@@ -141,11 +138,7 @@ class _Run:
         return sum(self.years[order.key[0]] for order in orders)
 
     def on_spark(
-        self,
-        work: Callable[[bytes], list[dict[str, Any]]],
-        master: str | None,
-        partitions: int | None,
-        stop: threading.Event,
+        self, work: Function, master: str | None, partitions: int | None, stop: threading.Event
     ) -> Generator[FinishedWave, None, None]:
         spark = session(master, app="kiplab fleet")
         self.started = time.monotonic()
@@ -159,9 +152,7 @@ class _Run:
             listener=self._tell,
         )
 
-    def here(
-        self, work: Callable[[bytes], list[dict[str, Any]]], stop: threading.Event
-    ) -> Generator[FinishedWave, None, None]:
+    def here(self, work: Function, stop: threading.Event) -> Generator[FinishedWave, None, None]:
         """Each block as a wave of its own."""
         for order in self.missing:
             if stop.is_set():
@@ -222,11 +213,3 @@ class _Run:
         )
         for listener in self.listeners:
             listener(now)
-
-    def outcome(self) -> StudyOutcome:
-        return StudyOutcome(
-            kept=self.kept,
-            blocks=self.before + self.finished,
-            all_blocks=self.all_blocks,
-            blocks_before=self.before,
-        )

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
 from ...plays.tokens import encode
 from ...protocol.features import Features
 from ...rows.plain_table import table_of
-from ..statistics.intervals import METHOD, exact, in_words
+from ..statistics.event_rates import METHOD, exact, in_words
 from .random_schedule import Window, schedule
 
 if TYPE_CHECKING:
@@ -50,26 +50,19 @@ class Losing(msgspec.Struct, frozen=True, kw_only=True):
     token: str
 
 
-class Schedules:
+class Schedules(msgspec.Struct, frozen=True, kw_only=True):
     """`n` schedules under each of several feature sets.
 
     `runs` has a row per schedule and feature set (the fields of Outcome, and `features` as the
     number of the set), by set and schedule; `sets` are the feature sets by name.
     """
 
-    label = CAVEAT
-
-    def __init__(
-        self,
-        *,
-        sets: Mapping[str, Features],
-        window: Window,
-        seed: int,
-        n: int,
-        runs: list[dict[str, Any]],
-    ) -> None:
-        self.sets, self.window, self.seed, self.n = dict(sets), window, seed, n
-        self.runs = runs
+    sets: Mapping[str, Features]
+    window: Window
+    seed: int
+    n: int
+    runs: list[dict[str, Any]]
+    label: ClassVar[str] = CAVEAT
 
     def _of(self, column: str, name: str) -> list[Any]:
         """A column of the runs, for one feature set, in the order of the schedules."""

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ...extras import Deferred
 from .partition_placement import SHOCKS, Placement, counted_words, placed
 
 if TYPE_CHECKING:
     from ..parameters import Parameters
 
+np = Deferred("numpy", "a placement of partitions")
 _SHOCKS, _FEWEST = 500, 100
 """So many shocks say how large they are, of which so many have to take something."""
 
@@ -54,14 +56,9 @@ class IncidentSizes(msgspec.Struct, frozen=True):
     sizes: Any
 
     @property
-    def groups(self) -> int:
-        """How many there are."""
-        return len(self.sizes)
-
-    @property
     def mean(self) -> float:
         """Partitions of an incident, on average; 0 where nothing can be hit."""
-        return float(self.sizes.mean()) if self.groups else 0.0
+        return float(self.sizes.mean()) if len(self.sizes) else 0.0
 
 
 def partitions_per_incident(parameters: Parameters, metric: str, seed: int = 0) -> IncidentSizes:
@@ -95,8 +92,6 @@ def partitions_of_groups(
 
     Every group is as likely to be hit as any other. Raises MissingExtraError without numpy.
     """
-    import numpy as np
-
     if group is FateGroup.CLUSTER:
         counts = _lost_by_shocks(placement, shock_tail_lost, seed)
     else:
@@ -105,20 +100,14 @@ def partitions_of_groups(
 
 
 def _by_set(placement: Placement) -> Any:
-    import numpy as np
-
     return np.bincount(placement.set_of)
 
 
 def _by_broker(placement: Placement) -> Any:
-    import numpy as np
-
     return np.bincount(placement.sets[placement.set_of].reshape(-1), minlength=placement.brokers)
 
 
 def _by_pair(placement: Placement) -> Any:
-    import numpy as np
-
     replicas = placement.sets[placement.set_of]
     leaders = np.take_along_axis(replicas, placement.leader[:, None], axis=1)
     pairs = (leaders * placement.brokers + replicas)[replicas != leaders]
@@ -131,8 +120,6 @@ def _lost_by_shocks(placement: Placement, tail_lost: float, seed: int) -> Any:
     Where tails are lost so seldom that few shocks take anything, one broker loses its tail in each
     of the others; where none ever is, what a shock makes worse is one set's loss.
     """
-    import numpy as np
-
     held = _by_set(placement)
     if tail_lost <= 0:
         return held

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ...extras import needed_by
+from ...extras import Deferred
 from ..kernel.machine_code import plain
-from ..kernel.philox import philox
+from ..kernel.quantile_tables import philox
 
 if TYPE_CHECKING:
     from ..parameters import Parameters
 
+np = Deferred("numpy", "a placement of partitions")
 REPLICA_SETS, PARTITIONS, LEADERS, SHOCKS = range(1 << 16, (1 << 16) + 4)
 """What a word is for. The kernel's own streams have smaller numbers."""
 
@@ -37,11 +38,6 @@ class Placement(msgspec.Struct, frozen=True, kw_only=True):
     sets: Any
     set_of: Any
     leader: Any
-
-    @property
-    def replication_factor(self) -> int:
-        """How many brokers keep a partition."""
-        return int(self.sets.shape[1])
 
 
 def sets_in_use(parameters: Parameters) -> int:
@@ -71,9 +67,6 @@ def placed(
     if not 1 <= replication_factor <= brokers or partitions < 1 or replica_sets < 0:
         what = f"{partitions} partitions in {replica_sets} sets of {replication_factor} replicas"
         raise ValueError(f"{what} cannot be placed on {brokers} brokers")
-    with needed_by("a placement of partitions"):
-        import numpy as np
-
     held_by_racks = _held(brokers, replication_factor, racks)
     possible = sum(_ways(brokers, held) for held in held_by_racks)
     drawn = _long_words(seed, PARTITIONS, partitions)
@@ -130,8 +123,6 @@ def _sizes(brokers: int, racks: int) -> Iterator[int]:
 
 def _brokers_of(ranks: Any, brokers: int, held_by_racks: tuple[tuple[int, ...], ...]) -> Any:
     """The sets with these numbers, if all are counted through, brokers descending."""
-    import numpy as np
-
     sets, first = np.empty((len(ranks), sum(held_by_racks[0])), dtype=np.int64), 0
     for held in held_by_racks:
         count = _ways(brokers, held)
@@ -147,8 +138,6 @@ def _brokers_of(ranks: Any, brokers: int, held_by_racks: tuple[tuple[int, ...], 
 
 def _combination(ranks: Any, size: int, count: int) -> Iterator[Any]:
     """`count` of `size` for each number, if all are counted through by the largest."""
-    import numpy as np
-
     left = ranks.copy()
     for taken in range(count, 0, -1):
         below = np.array([comb(place, taken) for place in range(size)], dtype=np.int64)
@@ -163,9 +152,6 @@ def counted_words(seed: int, purpose: int, count: int) -> Any:
 
     Raises MissingExtraError without numpy.
     """
-    with needed_by("a placement of partitions"):
-        import numpy as np
-
     ordinals: Any = np.arange(-(-count // 4), dtype=np.int64)
     words: Any = plain(philox)(seed, 0, ordinals, 0, 0, purpose)
     return np.stack(words, axis=1).reshape(-1)[:count]

@@ -1,4 +1,5 @@
-"""The rate of an event: with its interval, never seen, impossible, or not reached by the sampling.
+"""The rate of an event: with its interval, never seen, impossible, or not reached by the sampling;
+and the share of independent schedules that had it.
 
 Types of their own, so that nobody can print one as another: an event that was never seen has no
 rate, only an upper bound; one that a rule makes impossible has neither. What a rate means is the
@@ -8,14 +9,27 @@ tells nobody whether to expect it.
 
 from __future__ import annotations
 
-from math import expm1
+from math import exp, expm1, lgamma, log, log1p
 
 import msgspec
 from msgspec.structs import replace
 
-from ...extras import needed_by
+from ...extras import Deferred
 from ...figures.how_often.number_words import share_range_words, share_words
-from .intervals import CONFIDENCE, LEVEL, Interval
+
+stats = Deferred("scipy.stats", "an interval")
+CONFIDENCE = 0.95
+LEVEL = f"{100 * CONFIDENCE:g} %"
+METHOD = f"Clopper-Pearson, {LEVEL}"
+_PRECISE = 1e-14
+
+
+class Interval(msgspec.Struct, frozen=True):
+    """What a number lies between, in its own unit: a share, a rate, a difference."""
+
+    low: float
+    high: float
+
 
 EXACT, JEFFREYS = "exact Poisson", "Jeffreys"
 YEARS = (1, 5, 10)
@@ -85,6 +99,9 @@ class NothingWeighed(FoundRate, frozen=True, kw_only=True):
     samples: int
 
 
+EveryRate = SeenRate | NeverSeen | NeverHappens | WeighedRate | NothingWeighed
+
+
 def poisson_interval(
     events: float, exposure: float, *, method: str = EXACT, confidence: float = CONFIDENCE
 ) -> Interval:
@@ -95,16 +112,17 @@ def poisson_interval(
     was seen. A part of an event is what one of a cluster is worth. Raises ValueError for an
     impossible count, exposure or method, MissingExtraError without scipy.
     """
-    with needed_by("an interval"):
-        from scipy.stats import chi2, gamma
-
-    _check(events, exposure, method)
+    if events < 0 or exposure <= 0:
+        problem = f"{events} events in an exposure of {exposure:g}"
+        raise ValueError(f"{problem}; expected 0 or more, in an exposure above 0")
+    if method not in (EXACT, JEFFREYS):
+        raise ValueError(f"there is no method {method!r}; there are {EXACT!r} and {JEFFREYS!r}")
     tail = (1 - confidence) / 2
     if method == JEFFREYS:
-        low, high = gamma.ppf(tail, events + 0.5), gamma.ppf(1 - tail, events + 0.5)
+        low, high = (stats.gamma.ppf(share, events + 0.5) for share in (tail, 1 - tail))
     else:
-        low = chi2.ppf(tail, 2 * events) / 2 if events else 0
-        high = chi2.ppf(1 - tail, 2 * events + 2) / 2
+        low = stats.chi2.ppf(tail, 2 * events) / 2 if events else 0
+        high = stats.chi2.ppf(1 - tail, 2 * events + 2) / 2
     return Interval(float(low) / exposure if events else 0.0, float(high) / exposure)
 
 
@@ -118,14 +136,6 @@ def event_rate(events: int, exposure: float) -> SeenRate | NeverSeen:
     if events == 0:
         return NeverSeen(high=bounds.high, method=method)
     return SeenRate(rate=events / exposure, low=bounds.low, high=bounds.high, method=method)
-
-
-def _check(events: float, exposure: float, method: str) -> None:
-    if events < 0 or exposure <= 0:
-        problem = f"{events} events in an exposure of {exposure:g}"
-        raise ValueError(f"{problem}; expected 0 or more, in an exposure above 0")
-    if method not in (EXACT, JEFFREYS):
-        raise ValueError(f"there is no method {method!r}; there are {EXACT!r} and {JEFFREYS!r}")
 
 
 class AtLeastOne(msgspec.Struct, frozen=True, kw_only=True):
@@ -168,3 +178,65 @@ def at_least_one(rate: FoundRate, years: tuple[float, ...] = YEARS) -> tuple[AtL
 def _some(expected: float) -> float:
     """That a Poisson number is not 0, precise for small expectations too."""
     return -expm1(-expected)
+
+
+# --- shares ---------------------------------------------------------------------------------------
+
+
+def exact(events: int, exposure: int) -> Interval:
+    """The exact binomial interval of Clopper and Pearson for a share, two-sided.
+
+    It covers at least what it says, mostly more. With no event at all `high` is still above 0: that
+    nothing was seen does not mean that it cannot happen. Raises ValueError for impossible counts.
+    """
+    if not 0 <= events <= exposure or exposure == 0:
+        raise ValueError(
+            f"{events} events in {exposure} schedules; expected 0 to {exposure}, of 1 or more"
+        )
+    tail, others = (1 - CONFIDENCE) / 2, exposure - events
+    return Interval(
+        _share(tail, events, others + 1) if events else 0.0,
+        1 - _share(tail, others, events + 1) if others else 1.0,
+    )
+
+
+def _share(level: float, a: int, b: int) -> float:
+    """The share below which a beta distribution has `level`, by halving."""
+    low, high = 0.0, 1.0
+    while (middle := (low + high) / 2) not in (low, high):
+        low, high = (middle, high) if _beta_below(middle, a, b) < level else (low, middle)
+    return middle
+
+
+def _beta_below(x: float, a: int, b: int) -> float:
+    """How much of the distribution lies below `x`: Lentz's method for the continued fraction of the
+    incomplete beta function, which converges fast below the mean.
+    """
+    if x > (a + 1) / (a + b + 2):
+        return 1 - _beta_below(1 - x, b, a)
+    logarithm = lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x)
+    upper, lower = 1.0, 1 / (1 - (a + b) * x / (a + 1))
+    fraction, factor, n = lower, 0.0, 0
+    while abs(factor - 1) > _PRECISE:
+        n += 1
+        even = n * (b - n) * x / ((a + 2 * n - 1) * (a + 2 * n))
+        odd = -(a + n) * (a + b + n) * x / ((a + 2 * n) * (a + 2 * n + 1))
+        for term in (even, odd):
+            upper, lower = 1 + term / upper, 1 / (1 + term * lower)
+            factor = upper * lower
+            fraction *= factor
+    return exp(logarithm) * fraction / a
+
+
+def in_words(events: int, exposure: int, interval: Interval) -> str:
+    """``"4.5 % (3.9 to 5.1 %)"``, or ``"none seen (at most 0.074 %)"``; never a bare zero."""
+    if events == 0:
+        return f"none seen (at most {_percent(interval.high)} %)"
+    low, high = _percent(interval.low), _percent(interval.high)
+    return f"{_percent(events / exposure)} % ({low} to {high} %)"
+
+
+def _percent(share: float) -> str:
+    """Two significant digits below 10 %, one decimal above."""
+    percent = 100 * share
+    return f"{percent:.1f}" if percent >= 10 else f"{percent:#.2g}"

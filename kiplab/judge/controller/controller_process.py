@@ -8,8 +8,7 @@ from pathlib import Path
 from ...protocol.kraft.sessions import SESSION_TIMEOUT_MS
 from ...protocol.releases import RELEASES
 from .. import java_process
-from ..kafka_jars.jar_cache import jars_of
-from ..kafka_jars.judged_releases import patch_release
+from ..kafka_jars.jar_cache import jars_of, patch_release
 
 LAUNCHER = Path(__file__).parent
 """Where the compiled class is."""

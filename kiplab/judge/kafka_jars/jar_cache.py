@@ -1,7 +1,8 @@
-"""The jars of each release, kept in the user's cache folder: fetched once, whole or not at all.
+"""The patch release that is run for each release, and its jars, kept in the user's cache folder.
 
-They come by Maven, or by PySpark's Ivy where there is no Maven, each from its configured source (a
-company's mirror is in Maven's own settings), with all dependencies of the release.
+They are fetched once, whole or not at all: by Maven, or by PySpark's Ivy where there is no Maven,
+each from its configured source (a company's mirror is in Maven's own settings), with all
+dependencies of the release.
 """
 
 import importlib.util
@@ -10,15 +11,64 @@ import re
 import shutil
 import subprocess
 import tempfile
+import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from string import Template
 from typing import NamedTuple
 
+from ...machine import LackingError
 from ...machine.cache import cache_folder
 from ...machine.java import JavaNotFound, find_java
-from .judged_releases import MissingKafkaError, UnpublishedReleaseError
+from ...protocol.features import UnknownFeatureError
+from ...protocol.releases import RELEASES
+
+_PATCHES = tomllib.loads(Path(__file__).with_name("patch_releases.toml").read_text("utf-8"))
+LAST_PATCH: dict[str, int] = _PATCHES["kraft"]
+"""The number of the patch release that is run, by the name of a KRaft release."""
+ZOOKEEPER_PATCHES: dict[str, str] = _PATCHES["zookeeper"]
+"""The patch release for each release whose clusters are kept by ZooKeeper."""
+MEGABYTES = 50
+"""What the jars of one release take on disk, at most."""
+SECONDS = 10
+"""About what fetching them takes, where the network is quick."""
+
+
+class UnjudgedReleaseError(UnknownFeatureError):
+    """A release that no real Kafka stands for; the message lists those that one does."""
+
+
+def patch_release(name: str) -> str:
+    """``"3.4.1"`` for ``"3.4"`` and for itself. Raises UnjudgedReleaseError for any other name."""
+    before, _, patch = name.rpartition(".")
+    release = before if patch.isdecimal() and name not in LAST_PATCH else name
+    if release not in LAST_PATCH or release not in RELEASES:
+        releases = ", ".join(f"{r} ({r}.{patch})" for r, patch in LAST_PATCH.items())
+        raise UnjudgedReleaseError(f"no Kafka {name!r} can be run; there are {releases}")
+    return f"{name}.{LAST_PATCH[name]}" if name == release else name
+
+
+def zookeeper_release(name: str) -> str:
+    """``"zk-2.2"`` for that and for ``"2.2.2"``. Raises UnjudgedReleaseError for any other name."""
+    by_patch = {patch: release for release, patch in ZOOKEEPER_PATCHES.items()}
+    if name in ZOOKEEPER_PATCHES or name in by_patch:
+        return by_patch.get(name, name)
+    releases = ", ".join(f"{release} ({patch})" for release, patch in ZOOKEEPER_PATCHES.items())
+    raise UnjudgedReleaseError(
+        f"no Kafka {name!r} can be run for a play with ZooKeeper; there are {releases}"
+    )
+
+
+class MissingKafkaError(LackingError):
+    """Java, a way to fetch Kafka, or Kafka itself is missing."""
+
+
+class UnpublishedReleaseError(MissingKafkaError):
+    """Whoever publishes Kafka's jars was asked, and has no such release."""
+
+
+# --- fetched --------------------------------------------------------------------------------------
 
 PATIENCE_S = 600
 _TELLING = ("could not", "not found", "unknown host", "refused", "no space")

@@ -15,8 +15,7 @@ from ...protocol.log import Log
 from ...protocol.messages import AlterPartitionResponse, FetchRequest, MetadataUpdate
 from ...protocol.messages.replication_messages import AlterPartitionResult
 from ..java_process import OwnedProcess
-from ..kafka_jars.jar_cache import jars_of
-from ..kafka_jars.judged_releases import LAST_PATCH, patch_release
+from ..kafka_jars.jar_cache import LAST_PATCH, jars_of, patch_release
 from .observed_broker import ObservedBroker, runs_of
 
 LEADER = ids.BrokerId(1)

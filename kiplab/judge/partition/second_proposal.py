@@ -23,8 +23,7 @@ from ...protocol.messages.replication_messages import AlterPartitionResult
 from ...protocol.registrations import PartitionRegistration, Registration
 from ...protocol.replica.remote_replicas import LAG_TIME_MAX_MS
 from ..java_process import DeadKafkaError
-from ..kafka_jars.jar_cache import have_jars
-from ..kafka_jars.judged_releases import MEGABYTES, patch_release
+from ..kafka_jars.jar_cache import MEGABYTES, have_jars, patch_release
 from . import partition_process as turns
 from .observed_broker import ObservedBroker
 
@@ -61,11 +60,6 @@ class ProposalStory(msgspec.Struct, frozen=True, kw_only=True):
     at_the_end: int
     its_end: int
     leader_isr: tuple[int, ...]
-
-    @property
-    def forgotten(self) -> bool:
-        """Whether the leader waits no more for the follower that it has asked for."""
-        return SECOND not in self.waits_for
 
     @property
     def missing(self) -> int:

@@ -14,7 +14,7 @@ from ...protocol.releases import RELEASES, Mode
 from ..controller.controller_process import ControllerProcess
 from ..conversation.real_controller import RealController
 from ..java_process import DeadKafkaError
-from ..kafka_jars import judged_releases
+from ..kafka_jars import jar_cache
 from ..partition.partition_process import partition_releases
 from ..wire.message_schemas import NoSchemasError
 from ..zookeeper_plays.engine_ear import first_controller
@@ -77,10 +77,10 @@ def _with_kraft(
     if kafka is None:
         _must_not_be_switched(play, features)
         features = features if elr is None else with_elr(features, elr)
-        patch = judged_releases.patch_release(release := features.release_of(CONTROLLER))
+        patch = jar_cache.patch_release(release := features.release_of(CONTROLLER))
     else:
         name, slash, metadata_version = kafka.partition("/")
-        patch = judged_releases.patch_release(name)
+        patch = jar_cache.patch_release(name)
         release = patch.rpartition(".")[0]
         # Eligible leader replicas as the play has them: what is recorded was asked so.
         own = int(features.has_elr and RELEASES[release].code >= (4, 0))
@@ -100,10 +100,10 @@ def _with_zookeeper(play: Play, features: Features, kafka: str | None) -> Chosen
         _must_not_be_switched(play, features)
     else:
         name, slash, protocol = kafka.partition("/")
-        features = parse_features(f"{judged_releases.zookeeper_release(name)}{slash}{protocol}")
+        features = parse_features(f"{jar_cache.zookeeper_release(name)}{slash}{protocol}")
     controller = BrokerId(first_controller(header.setup_of(play, features)))
-    release = judged_releases.zookeeper_release(features.release_of(controller))
-    patch = judged_releases.ZOOKEEPER_PATCHES[release]
+    release = jar_cache.zookeeper_release(features.release_of(controller))
+    patch = jar_cache.ZOOKEEPER_PATCHES[release]
     return Chosen(play, features, patch, CONTROLLER_ALONE)
 
 
@@ -163,4 +163,4 @@ def _controller(what: Chosen, stack: ExitStack) -> RealController:
         return stack.enter_context(closing(RealController(process)))
     except NoSchemasError as problem:
         mend = f"Remove {process.jars} and try again."
-        raise judged_releases.MissingKafkaError(f"{problem}.", mend) from None
+        raise jar_cache.MissingKafkaError(f"{problem}.", mend) from None

@@ -20,7 +20,7 @@ from ...plays.verdict import verdict
 from ...protocol.features import parse_features
 from ...runs import Run
 from ..java_process import DeadKafkaError
-from ..kafka_jars import jar_cache, judged_releases
+from ..kafka_jars import jar_cache
 from ..zookeeper_plays.control_play import play_on_controller, play_on_recording, recorded_passages
 from ..zookeeper_plays.engine_ear import first_controller
 from .chosen import BOTH, CONTROLLER_ALONE, Chosen, chosen, live_columns, possible_leaders
@@ -180,13 +180,13 @@ def real(
         possible_leaders(what, asked_for=asked_for)
         nothing = f"Nothing is recorded of {what.play.name} on Kafka {what.patch}."
         mend = "Only plays that come with kiplab are recorded: ask for a live run."
-        raise judged_releases.MissingKafkaError(nothing, mend)
+        raise jar_cache.MissingKafkaError(nothing, mend)
     if live or recorded is None:
         return _live(what, asked_for=asked_for)
     if live is False:
         why = "It was asked for as recorded."
     elif not (fetch or jar_cache.have_jars(what.patch, with_zookeeper=what.with_zookeeper)):
-        how = f"live=True fetches it (about {judged_releases.MEGABYTES} MB)"
+        how = f"live=True fetches it (about {jar_cache.MEGABYTES} MB)"
         why = f"Kafka {what.patch} is not here: {how}."
     else:
         try:

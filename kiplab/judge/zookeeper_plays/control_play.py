@@ -28,7 +28,7 @@ from ...protocol.registrations import topic_of
 from ...protocol.zookeeper.ensemble import controller_named
 from ..conversation.kafka_terms import UnspokenError
 from ..java_process import DeadKafkaError
-from ..kafka_jars.judged_releases import MissingKafkaError
+from ..kafka_jars.jar_cache import MissingKafkaError
 from ..side_by_side.deciding import StaleRecordingError
 from ..side_by_side.initial_state import first_line, untold
 from ..side_by_side.two_columns import ColumnLine, Judges, TwoColumns

@@ -10,8 +10,7 @@ from msgspec.structs import replace
 
 from ...extras import MissingExtraError, install, needed_by
 from ..java_process import DeadKafkaError, OwnedProcess, free_ports, java_of_kafka, properties
-from ..kafka_jars.jar_cache import spark_jars
-from ..kafka_jars.judged_releases import MissingKafkaError
+from ..kafka_jars.jar_cache import MissingKafkaError, spark_jars
 from ..zookeeper_era.asked_controller import add_registration, end, session
 
 ZOOKEEPER_LAUNCHER = Path(__file__).parent

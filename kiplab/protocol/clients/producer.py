@@ -33,7 +33,7 @@ from ..features import Features
 from ..registrations import PartitionRegistration
 from ..replica import broker_parts, produce
 from ..replica.broker_state import Broker, log_of, replica_of
-from ..replica.high_watermark import wanted_in_sync
+from ..replica.remote_replicas import wanted_in_sync
 
 RETRY_BACKOFF_MS = 100
 """retry.backoff.ms"""

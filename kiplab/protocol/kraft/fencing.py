@@ -96,7 +96,8 @@ def _with_member(controller: Controller, broker: BrokerId) -> list[PartitionRegi
 
     Source: BrokersToIsrs.update and partitionsWithBrokerInIsr (3.5.0, 4.3.1).
     """
-    return [p for p in controller.partitions if broker in (*p.isr, p.leader)]
+    leaderless = [NO_LEADER] if broker == NO_LEADER else []
+    return [p for p in controller.partitions if broker in p.isr or p.leader in leaderless]
 
 
 def unclean_removal_records(

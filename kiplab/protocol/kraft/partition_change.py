@@ -80,7 +80,7 @@ class Code(msgspec.Struct, frozen=True):
     def shrink_bumps_leader_epoch(self) -> bool:
         """Until metadata version 3.6-IV0 a shrinking ISR bumps the leader epoch."""
         # KAFKA-15021, "Skip leader epoch bump on ISR shrink": once no leader waits for a follower
-        # that may not join (its other half, high_watermark.py; so the metadata version), the bump,
+        # that may not join (its other half, remote_replicas.py; so the metadata version), the bump,
         # which made every follower start anew, has nothing left to do.
         return "kafka-15021.shrink-keeps-epoch" not in self.active
 

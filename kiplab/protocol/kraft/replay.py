@@ -272,7 +272,7 @@ def _partition_changes(
     yield from _changes_of_elr(old, new)
     if record.leader is not None:
         unclean = _is_unclean(old, record)
-        from_elr = not unclean and _is_from_elr(old, record)
+        from_elr = not unclean and record.leader in old.elr and record.isr == (record.leader,)
         yield LeaderElected.of(old, new, unclean=unclean, from_elr=from_elr)
     if new.recovery is not old.recovery:
         yield RecoveryStateChanged(new.name, old.recovery, new.recovery)
@@ -283,10 +283,6 @@ def _changes_of_elr(old: PartitionRegistration, new: PartitionRegistration) -> I
         yield ElrChanged(new.name, old.elr, new.elr)
     if new.last_known != old.last_known:
         yield LastKnownLeaderChanged(new.name, old.last_known, new.last_known)
-
-
-def _is_from_elr(old: PartitionRegistration, record: PartitionChangeRecord) -> bool:
-    return record.leader in old.elr and record.isr == (record.leader,)
 
 
 def _is_unclean(old: PartitionRegistration, record: PartitionChangeRecord) -> bool:

@@ -6,9 +6,7 @@ reads them: with them an observer of the run checks what a broker epoch of -1 hi
 """
 
 import operator
-from collections.abc import Iterator
 from functools import reduce
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -40,12 +38,12 @@ recordings have the place of a request in this order.
 """
 
 
-def _written_in(file: ModuleType) -> Iterator[type[ApiMessage]]:
-    own = (c for c in vars(file).values() if getattr(c, "__module__", "") == file.__name__)
-    yield from (c for c in own if isinstance(c, type) and issubclass(c, ApiMessage))
-
-
-_MESSAGES = tuple(body for file in FILES for body in _written_in(file))
+_MESSAGES: tuple[type[ApiMessage], ...] = tuple(
+    body
+    for file in FILES
+    for body in vars(file).values()
+    if isinstance(body, type) and issubclass(body, ApiMessage) and body.__module__ == file.__name__
+)
 REQUESTS = tuple(body for body in _MESSAGES if issubclass(body, ApiRequest))
 RESPONSES = tuple(body for body in _MESSAGES if issubclass(body, ApiResponse))
 _OTHERS = tuple(body for body in _MESSAGES if body not in (*REQUESTS, *RESPONSES))

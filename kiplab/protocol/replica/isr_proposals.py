@@ -19,9 +19,8 @@ from ..messages import AlterPartitionItem, AlterPartitionResult, IsrMember
 from ..registrations import LeaderRecoveryState, registration
 from .broker_parts import Here, ReplicaEffect
 from .broker_state import IsrState, Leading, Replica
-from .high_watermark import move_high_watermark
 from .recovering import compared_state, is_recovering, noted
-from .remote_replicas import ineligible, is_caught_up, leading_of, remote_of
+from .remote_replicas import ineligible, is_caught_up, leading_of, move_high_watermark, remote_of
 
 
 def propose_expand(

@@ -6,7 +6,7 @@ where its epoch begins, and leads; every other replica follows. With a new leade
 knows only the ids of its followers; the committed ISR is the metadata's, and its own proposal is
 dropped. Or the input is the fetch of a follower. It is noted first. Then the follower may be
 proposed for the ISR (`isr_proposals.py`), and the AlterPartition manager takes the proposal or does
-not. Only then may records be committed (`high_watermark.py`). The output is the broker or its
+not. Only then may records be committed (`remote_replicas.py`). The output is the broker or its
 replica, and facts. A replica without news stays the same object.
 """
 
@@ -30,9 +30,8 @@ from .broker_state import (
     log_of,
     replica_of,
 )
-from .high_watermark import move_high_watermark
 from .recovering import noted, recovery_at_leader
-from .remote_replicas import leading_of, remote_of, with_remote
+from .remote_replicas import leading_of, move_high_watermark, remote_of, with_remote
 
 
 def play(

@@ -47,8 +47,8 @@ from . import broker_parts
 from .broker_parts import Here, fenced_refuses
 from .broker_state import Broker, Replica, log_of, replica_of
 from .client_reads import not_the_leader
-from .high_watermark import move_high_watermark, wanted_in_sync
 from .recovering import leader_refuses
+from .remote_replicas import move_high_watermark, wanted_in_sync
 
 PRODUCE = "produce"
 

@@ -156,7 +156,7 @@ def write_state(
 
     Source: KafkaZkClient.updateLeaderAndIsr and setTopicPartitionStatesRaw (2.1.1 to 3.4.1).
     """
-    data = state_znode(turn, after)
+    data = PartitionStateZnode.of(after, turn.controller.epoch)
     operation = SetData(partition_state_path(after.name), data, after.partition_epoch)
     turn, done = write(turn, state_in_words(after), operation)
     if done.error is not ZooKeeperError.NONE:
@@ -171,18 +171,6 @@ def write_state(
         state = RecoveryStateChanged(after.name, before.recovery, after.recovery)
         turn = turn.holding(turn.controller, state)
     return turn, written
-
-
-def state_znode(turn: ControllerTurn, state: PartitionRegistration) -> PartitionStateZnode:
-    """A partition's znode. Source: TopicPartitionStateZNode.encode (2.1.1 to 3.4.1)."""
-    return PartitionStateZnode(
-        partition=state.name,
-        leader=state.leader,
-        leader_epoch=state.leader_epoch,
-        controller_epoch=turn.controller.epoch,
-        isr=state.isr,
-        recovery=state.recovery,
-    )
 
 
 def state_in_words(state: PartitionRegistration) -> str:

@@ -24,7 +24,7 @@ from ..messages import (
 from ..registrations import LeaderRecoveryState
 from ..replica import broker_parts, isr_proposals
 from ..replica.broker_state import Broker, Replica, log_of, replica_of
-from ..replica.high_watermark import move_high_watermark
+from ..replica.remote_replicas import move_high_watermark
 from ..zookeeper_facts import ZnodeChanged
 from . import znodes
 from .ensemble import Ensemble, find

@@ -13,7 +13,7 @@ from enum import StrEnum
 import msgspec
 
 from .. import ids
-from ..registrations import LeaderRecoveryState, topic_of
+from ..registrations import LeaderRecoveryState, PartitionRegistration, topic_of
 
 ROOT = "/"
 CONTROLLER_PATH = "/controller"
@@ -59,6 +59,19 @@ class PartitionStateZnode(msgspec.Struct, frozen=True, cache_hash=True, tag="par
     controller_epoch: ids.ControllerEpoch
     isr: tuple[ids.BrokerId, ...]
     recovery: LeaderRecoveryState = LeaderRecoveryState.RECOVERED
+
+    @classmethod
+    def of(cls, state: PartitionRegistration, epoch: ids.ControllerEpoch) -> "PartitionStateZnode":
+        """A partition's, as a controller writes it.
+
+        Source: TopicPartitionStateZNode.encode (2.1.1 to 3.4.1).
+        """
+        return cls(
+            *(state.name, state.leader, state.leader_epoch),
+            controller_epoch=epoch,
+            isr=state.isr,
+            recovery=state.recovery,
+        )
 
 
 class ReplicaAssignment(msgspec.Struct, frozen=True, cache_hash=True):

@@ -38,7 +38,6 @@ from .controller_turn import (
     ControllerTurn,
     state_in_words,
     state_in_zookeeper,
-    state_znode,
     write,
     write_state,
 )
@@ -337,7 +336,8 @@ def _made(
     for path in (znodes.partitions_path(topic_of(name)), znodes.partition_path(name)):
         if find(turn.ensemble, path) is None:
             turn, _ = write(turn, "created", Create(path))
-    state = Create(znodes.partition_state_path(name), state_znode(turn, first))
+    data = znodes.PartitionStateZnode.of(first, turn.controller.epoch)
+    state = Create(znodes.partition_state_path(name), data)
     turn, _ = write(turn, state_in_words(first), state)
     made = partition(turn.ensemble.partitions, name)
     assert made is not None, "it has just been written"

@@ -130,11 +130,9 @@ class Reasons(Drawer):
         self.whole = column([row([self.toggle]), self.box])
 
     def _list(self) -> None:
-        rows = "".join(
-            f"<li><b>{escape(name)}</b><br>{'<br>'.join(escape(line) for line in lines)}</li>"
-            for name, offers in self._offers()
-            if (lines := impossible(offers))
-        )
+        found = ((escape(name), map(escape, impossible(offers))) for name, offers in self._offers())
+        told = ((name, "<br>".join(lines)) for name, lines in found)
+        rows = "".join(f"<li><b>{name}</b><br>{lines}</li>" for name, lines in told if lines)
         look = f"color:{INK};font-size:12px;line-height:1.45;margin:2px 0;padding-left:18px"
         listed = rows or "<li>Everything here is possible.</li>"
         self.text.value = f'<ul style="{look}">{listed}</ul>'

@@ -14,7 +14,7 @@ from ..elements.labelled import button, column, dropdown, line, offer, row, watc
 from ..history_tree import branch_tree as trees
 from ..history_tree import lab_file
 from ..history_tree.branch_tree import Branch, Tree
-from ..markup import INK, LINE, MUTED, SOFT, Answer, glyph, heading, muted
+from ..markup import INK, LINE, MUTED, Answer, edge, glyph, heading, muted
 from ..view_model import ViewModel
 
 FOLD_MARGINS = 44
@@ -98,13 +98,13 @@ class BranchComparison:
         self.box = column([])
 
     def show(self, upper: Branch, lower: Branch) -> None:
-        self.titles.value = muted(
-            f"Above, first: {_titled(upper)}. Below, second: {_titled(lower)}."
-        )
-        runs = (self._view.rows_of(branch.playback.whole) for branch in (upper, lower))
+        pair = (upper, lower)
+        first, second = (f"{b.name} (Kafka {b.playback.features.label()})" for b in pair)
+        self.titles.value = muted(f"Above, first: {first}. Below, second: {second}.")
+        runs = (self._view.rows_of(branch.playback.whole) for branch in pair)
         table = differences_html(*runs, names=(upper.name, lower.name))
         self.differences.value = f'<div class="kiplab-told">{table}</div>'
-        self._compared = (upper, lower)
+        self._compared = pair
         self.repaint()
         self.box.children = (self.titles, self._picture, self.differences)
 
@@ -138,13 +138,11 @@ def drawing(tree: Tree) -> str:
 def _line(tree: Tree, lead: str, branch: Branch) -> str:
     here = branch.id == tree.current
     mark = ' aria-current="true"' if here else ""
-    marked, plain = f"background:{SOFT};border-left:4px solid #0072b2", "border-left:4px solid"
-    edge = marked if here else f"{plain} transparent"
     name = f"<b>{escape(branch.name)}</b>" if here else escape(branch.name)
     you = f" <b>◀ you are here, at step {branch.playback.at}</b>" if here else ""
     facts = escape(_facts(branch, tree.rules))
     return (
-        f'<li{mark} style="{edge};padding:0 8px;display:flex;font-size:13px">'
+        f'<li{mark} style="{edge(here)};padding:0 8px;display:flex;font-size:13px">'
         f'<span aria-hidden="true" style="font-family:monospace;white-space:pre">{lead}</span>'
         f'<span>{name} <span style="color:{MUTED};font-size:12px">· {facts}</span>{you}</span></li>'
     )
@@ -161,10 +159,6 @@ def _facts(branch: Branch, rules: Features) -> str:
     under = f" · under Kafka {features.label()}" if features != rules else ""
     stage = branch.playback.whole
     return f"{steps}{under} · {glyph(stage)} {verdicts.sentence(stage)}"
-
-
-def _titled(branch: Branch) -> str:
-    return f"{branch.name} (Kafka {branch.playback.features.label()})"
 
 
 # --- sharing --------------------------------------------------------------------------------------
@@ -194,9 +188,8 @@ class Sharing:
         self.save_play = button("Save this branch as a play", lambda: self._save(".play"), branch)
         self.source = line("Token or file", "kiplab1:… or a file's name")
         self.load = button("Load", self._load, "Show what the token or the file holds")
-        self.upload = Upload(
-            self._load_file, description="Choose a file", accept=".json,.play,.txt"
-        )
+        ends = ".json,.play,.txt"
+        self.upload = Upload(self._load_file, description="Choose a file", accept=ends)
         self.bring_back = button("Bring back what was here", self._bring_back)
         self.answer = Answer()
         shared = [words(heading("Share this branch")), self.token, words(muted(_HOW))]
@@ -221,11 +214,12 @@ class Sharing:
 
     def _offer(self) -> None:
         nothing = "nothing has been loaded" if self._before is None else None
-        advice = "Undo the last Load: the branches that were here before it"
-        offer(self.bring_back, nothing, advice)
+        offer(self.bring_back, nothing, "Undo the last Load: the branches that were here before it")
 
     def _save(self, suffix: str) -> None:
-        name = _with_suffix(self.file.value or self._proposed, suffix)
+        """The name gets this suffix in place of the one it has."""
+        name = (self.file.value or self._proposed).strip()
+        name = name.removesuffix(lab_file.SUFFIX).removesuffix(".play") + suffix
         self.answer.to(lambda: f"Saved as {lab_file.save(self._view.tree, name)}.")
 
     def _load(self) -> None:
@@ -245,14 +239,6 @@ class Sharing:
         self._before = before
         self.show()
         return sentence
-
-
-def _with_suffix(name: str, suffix: str) -> str:
-    """The name with this suffix in place of the one it has."""
-    bare = name.strip()
-    for ending in (lab_file.SUFFIX, ".play"):
-        bare = bare.removesuffix(ending)
-    return bare + suffix
 
 
 def _token_html(token: str) -> str:

@@ -50,7 +50,7 @@ class Offer(msgspec.Struct, frozen=True):
 
 def offer_of(cluster: Cluster, move: moves.Move, label: str = "", advice: str = "") -> Offer:
     """A move as an offer: with the move's own label, or in these words."""
-    own: moves.Offered = getattr(move, "offered", None) or moves.Offered(label, advice)
+    own = move.offered
     apart = own.with_zookeeper if has_zookeeper(cluster) else ""
     advice = advice or apart or own.advice
     return Offer(label or own.label, statement_of(move), why_not(cluster, move), advice)
@@ -165,9 +165,8 @@ def _leaders_of(cluster: Cluster, id: BrokerId) -> set[BrokerId]:
     """The leaders that a broker fetches from, in the controller's metadata and in its own."""
     leaders = {state.leader for state in truth(cluster).partitions if id in state.replicas}
     node = broker(cluster, id)
-    if node is not None and node.process is not None:
-        leaders |= {replica.leader for replica in node.process.replicas}
-    return leaders - {id, NO_LEADER}
+    own = node.process.replicas if node is not None and node.process is not None else ()
+    return (leaders | {replica.leader for replica in own}) - {id, NO_LEADER}
 
 
 def standing(cluster: Cluster, id: BrokerId) -> str:

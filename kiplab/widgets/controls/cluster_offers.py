@@ -25,11 +25,9 @@ def about_controller(cluster: Cluster) -> tuple[Offer, ...]:
 def about_zookeeper(cluster: Cluster) -> tuple[Offer, ...]:
     """What an operator does in ZooKeeper, and what can happen to sessions and links with it."""
     names = {node.id: node_name(node.id) for node in cluster.brokers}
-    advice = "ZooKeeper ends its session and deletes its ephemeral znodes"
-    ends = (
-        offer_of(cluster, moves.ExpireSession(id), f"Expire {name}", advice)
-        for id, name in names.items()
-    )
+    more = "ZooKeeper ends its session and deletes its ephemeral znodes"
+    sessions = ((moves.ExpireSession(id), f"Expire {name}") for id, name in names.items())
+    ends = (offer_of(cluster, end, label, more) for end, label in sessions)
     links = (link_offer(cluster, ZOOKEEPER, id, name) for id, name in names.items())
     return (*about_controller(cluster), *ends, *links)
 
@@ -40,10 +38,10 @@ WAITS_MS = (500, 2_000, 9_000)
 def about_time(stage: Stage) -> tuple[Offer, ...]:
     """How long to wait, in a run with a clock; nothing in one without."""
     advice = "Time passes; everything that falls due is done"
-    spans = [f"{ms}ms" if ms % 1_000 else f"{ms // 1_000}s" for ms in WAITS_MS]
+    spans = {ms: f"{ms}ms" if ms % 1_000 else f"{ms // 1_000}s" for ms in WAITS_MS}
     return tuple(
         tried(stage, Statement("advance", (span,)), moves.Offered(f"Wait {ms / 1_000:g} s", advice))
-        for ms, span in zip(WAITS_MS, spans, strict=True)
+        for ms, span in spans.items()
         if stage.cluster.timed
     )
 
@@ -56,7 +54,12 @@ def about_partition(cluster: Cluster, name: str) -> tuple[Offer, ...]:
 
 
 def more_about_partition(cluster: Cluster, name: str) -> tuple[Offer, ...]:
-    return (_by_leader(cluster, moves.FinishLeaderRecovery, name), _setting(cluster, name))
+    """The end of a recovery; the other value of unclean.leader.election.enable of its topic."""
+    state = partition_of(cluster, name)
+    on = state is None or not state.unclean_leader_election
+    label = f"unclean.leader.election.enable={'true' if on else 'false'}"
+    setting = offer_of(cluster, moves.Configure(topic_of(name), on), label, _who_reads(cluster))
+    return (_by_leader(cluster, moves.FinishLeaderRecovery, name), setting)
 
 
 def delete_records(cluster: Cluster, name: str) -> Offer:
@@ -75,14 +78,6 @@ def _by_leader(
 def _leader(cluster: Cluster, name: str) -> BrokerId:
     state = partition_of(cluster, name)
     return NO_LEADER if state is None else state.leader
-
-
-def _setting(cluster: Cluster, name: str) -> Offer:
-    """The other value of unclean.leader.election.enable of its topic."""
-    state = partition_of(cluster, name)
-    on = state is None or not state.unclean_leader_election
-    label = f"unclean.leader.election.enable={'true' if on else 'false'}"
-    return offer_of(cluster, moves.Configure(topic_of(name), on), label, _who_reads(cluster))
 
 
 def _who_reads(cluster: Cluster) -> str:
@@ -134,18 +129,17 @@ def produce(
     leader = _leader(cluster, name) if to is None else to
     args = [("count", str(count)), *([] if to is None else [("to", str(to))])]
     line = Statement("produce", (name,), (*args, *([("acks", "1")] if acks == "1" else [])))
-    reason: str | None = f"{name} has no leader"
-    if leader != NO_LEADER:
-        reason = why_not(cluster, moves.Produce(name, leader, count, acks != "1"))
-    return Offer(moves.Produce.offered.label, line, reason, moves.Produce.offered.advice)
+    move = moves.Produce(name, leader, count, acks != "1")
+    reason = f"{name} has no leader" if leader == NO_LEADER else why_not(cluster, move)
+    return Offer(move.offered.label, line, reason, move.offered.advice)
 
 
 def sends_again(cluster: Cluster, partition: str) -> tuple[Offer, ...]:
     """One for each producer that keeps something for a partition."""
-    waiting = (p.name for p in cluster.producers if p.partition == partition and p.batches)
     return tuple(
-        offer_of(cluster, moves.Resend(name), f"{name} sends again", "It asks who leads first")
-        for name in waiting
+        offer_of(cluster, moves.Resend(p.name), f"{p.name} sends again", "It asks who leads first")
+        for p in cluster.producers
+        if p.partition == partition and p.batches
     )
 
 

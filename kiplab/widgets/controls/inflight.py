@@ -11,7 +11,7 @@ from ...engine.moves import Deliver
 from ...engine.nodes import has_zookeeper
 from ...engine.zookeeper_routes import kinds_in
 from ...plays.play import Statement
-from ...protocol.ids import CONTROLLER, ZOOKEEPER, BrokerId, controller_on, node_name
+from ...protocol.ids import CONTROLLER, ZOOKEEPER, controller_on, node_name
 from ...rows.columns import plural
 from ..elements.labelled import button, column, dropdown, offer, row, watch, words
 from ..markup import heading, muted
@@ -111,10 +111,9 @@ class _MessageRow(OfferRow):
         title, text = heading(f"{place}. {route(message)}"), muted(message.body.in_words())
         label = f'<div style="line-height:1.4;padding:3px 0">{title}<br>{text}</div>'
         self.show(label, offers[:_AT_ONCE], lambda: offers[_AT_ONCE:])
-        buttons = ((self.earlier, "sooner"), (self.later, "later"))
-        for (entry, when), moving in zip(buttons, self.moves, strict=True):
-            advice = f"“Deliver next” takes it {when}; nothing is delivered yet"
-            offer(entry, moving.reason, advice)
+        buttons = (self.earlier, self.later)
+        for entry, when, moving in zip(buttons, ("sooner", "later"), self.moves, strict=True):
+            offer(entry, moving.reason, f"“Deliver next” takes it {when}; nothing is delivered yet")
 
     @property
     def moves(self) -> tuple[Offer, ...]:
@@ -124,21 +123,16 @@ class _MessageRow(OfferRow):
         return Offer("Earlier", Statement(), sooner), Offer("Later", Statement(), later)
 
 
-def _senders(cluster: Cluster) -> tuple[BrokerId, ...]:
-    """The nodes that send: with ZooKeeper the controller may be on any broker."""
-    brokers = [node.id for node in cluster.brokers]
-    if not has_zookeeper(cluster):
-        return (CONTROLLER, *brokers)
-    return (ZOOKEEPER, *map(controller_on, brokers), *brokers)
-
-
 class _Holds:
     """What is held back from now on: a kind, a sender, two buttons."""
 
     def __init__(self, lab: LabLike) -> None:
         self._lab = lab
         cluster = lab.playback.here.cluster
-        senders = [(node_name(id), id) for id in _senders(cluster)]
+        # With ZooKeeper the controller may be on any broker.
+        nodes = [node.id for node in cluster.brokers]
+        apart = [ZOOKEEPER, *map(controller_on, nodes)] if has_zookeeper(cluster) else [CONTROLLER]
+        senders = [(node_name(id), id) for id in (*apart, *nodes)]
         self.kind = dropdown("kind", [(k, k) for k in kinds_in(cluster)])
         self.kind.value = "leader-and-isr" if has_zookeeper(cluster) else "alter-partition"
         self.sender = dropdown("from", [("anybody", ANYBODY), *senders])
@@ -211,15 +205,11 @@ class InFlight:
         self.next.show((next_up(self.cluster, inbox),))
         self.more.value = muted(f"and {len(fits) - SHOWN_MAX} more")
         self.list.children = tuple(entry.box for entry in self.rows[: len(shown)])
-        self._arrange(len(fits) > SHOWN_MAX)
+        parts = (self._filter,) * (len(self.kind.options) > 2)
+        more = (self.more,) * (len(fits) > SHOWN_MAX)
+        self.box.children = (self._head, *parts, self.list, *more, *self._foot)
         self.holds.show()
         self.reasons.show()
-
-    def _arrange(self, too_many: bool) -> None:
-        several = len(self.kind.options) > 2
-        parts = (self._filter,) if several else ()
-        more = (self.more,) if too_many else ()
-        self.box.children = (self._head, *parts, self.list, *more, *self._foot)
 
     def _reasons(self) -> list[tuple[str, tuple[Offer, ...]]]:
         shown = [entry for entry in self.rows if entry.box in self.list.children]

@@ -5,6 +5,7 @@ one producer and one consumer: what was acknowledged or read, and what is lost.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -15,7 +16,6 @@ from ...engine.consumers import consumer_of
 from ...engine.producers import producer_of
 from ...engine.truth import partition_of, truth
 from ...plays.stage import Stage
-from ...protocol.clients.consumer import Consumer
 from ...protocol.clients.producer import Batch
 from ...protocol.ids import NO_LEADER, NO_LEADER_EPOCH, BrokerId, LeaderEpoch, node_name
 from ...protocol.replica.broker_state import log_of
@@ -82,7 +82,9 @@ class Inject:
         self.answer.say("")
         here = self._lab.playback.here
         for id, offer_row in self.brokers.items():
-            self._show_broker(id, offer_row)
+            state = beside(node_name(id), standing(here.cluster, id))
+            often = about_broker(here, id, self.disk.value)
+            offer_row.show(state, often, partial(more_about_broker, here, id))
         self.controller.show(about.about_controller(here.cluster))
         for name, offer_row in self.partitions.items():
             self._show_partition(name, offer_row)
@@ -91,12 +93,6 @@ class Inject:
         last = here.performed[-1].statement.text if here.performed else ""
         self.written.value = muted(last and f"Last line of the play here: {last}")
         self.reasons.show()
-
-    def _show_broker(self, id: BrokerId, offer_row: OfferRow) -> None:
-        here = self._lab.playback.here
-        state = beside(node_name(id), standing(here.cluster, id))
-        often = about_broker(here, id, self.disk.value)
-        offer_row.show(state, often, lambda: more_about_broker(here, id))
 
     def _show_partition(self, name: str, offer_row: OfferRow) -> None:
         cluster = self._lab.playback.here.cluster
@@ -120,7 +116,6 @@ RECORDS_MAX = 1_000_000
 _LEADER = ("the leader", NO_LEADER)
 """Whoever leads. (A dropdown takes None for nothing chosen.)"""
 _UNSENT = "It has sent nothing yet: Send uses the records and the acks from above."
-_UNREAD = "has read nothing yet: Poll lets it read"
 
 
 class ClientsPanel:
@@ -133,10 +128,9 @@ class ClientsPanel:
         self._lab = lab
         names = [state.name for state in truth(lab.playback.here.cluster).partitions]
         self.partition = dropdown("partition", [(name, name) for name in names])
+        range_ = {"min": 1, "max": RECORDS_MAX, "value": 10}
         lies = Style(width="130px", margin="2px")
-        self.count = WholeNumber(
-            description="records", min=1, max=RECORDS_MAX, value=10, layout=lies
-        )
+        self.count = WholeNumber(description="records", layout=lies, **range_)
         self.acks = dropdown("acks", [("all", "all"), ("1", "1")])
         self.to, self.consumer = dropdown("to", [_LEADER]), dropdown("consumer", [])
         self.producer = dropdown("producer", [])
@@ -144,25 +138,19 @@ class ClientsPanel:
         self.actions, self.reads, self.writes = Actions(lab), Actions(lab), Actions(lab)
         self._who = row([self.state])
         self._writer = row([self.writes.box], flex_flow="row wrap")
-        self.watched = Drawer(
-            *("Watch the clients", self._watch, self._writer, self.written, self.read),
-            tooltip="What a producer got acknowledged, what a consumer has read",
-        )
+        tooltip = "What a producer got acknowledged, what a consumer has read"
+        held = (self._writer, self.written, self.read)
+        self.watched = Drawer("Watch the clients", self._watch, *held, tooltip=tooltip)
         writes = (self.partition, self.count, self.acks, self.to)
         for control in (*writes, self.consumer, self.producer):
             watch(control, "value", lambda _: self._offer())
         self.box = column(self._parts(len(names) > 1))
 
     def _parts(self, several: bool) -> list[Any]:
-        head = [words(heading("Clients")), *([self.partition] if several else [])]
-        writes = [self.count, self.acks, self.to, self.actions.box]
-        return [
-            row([*head, self.watched.toggle], justify_content="space-between"),
-            row(writes, flex_flow="row wrap"),
-            self._who,
-            self.reads.box,
-            self.watched.box,
-        ]
+        title = [words(heading("Clients")), *([self.partition] if several else [])]
+        head = row([*title, self.watched.toggle], justify_content="space-between")
+        writes = row([self.count, self.acks, self.to, self.actions.box], flex_flow="row wrap")
+        return [head, writes, self._who, self.reads.box, self.watched.box]
 
     @property
     def offers(self) -> tuple[Offer, ...]:
@@ -202,19 +190,18 @@ class ClientsPanel:
         written = producer_in_words(stage, writer, name)
         self.written.value = _table(writer, written) or muted(_UNSENT)
         words = _table(reader, reader_in_words(stage, reader, name))
-        self.read.value = f"{heading(reader)}{words}" if words else beside(reader, _UNREAD)
+        unread = beside(reader, "has read nothing yet: Poll lets it read")
+        self.read.value = f"{heading(reader)}{words}" if words else unread
 
 
 def _table(who: str, facts: tuple[ClientFact, ...]) -> str:
     """What a client holds as a small table; what is gone stands out. Empty for a new one."""
-    rows = "".join(_entry(entry) for entry in facts)
+    rows = ""
+    for fact in facts:
+        mark, sign = (' class="kiplab-lost"', "▼ ") if fact.lost else ("", "")
+        lines = "".join(f"<div>{escape(line)}</div>" for line in fact.lines)
+        rows += f"<div{mark}><dt>{sign}{escape(fact.name)}</dt><dd>{lines}</dd></div>"
     return f'<dl class="kiplab-held" aria-label="{escape(who)}">{rows}</dl>' if rows else ""
-
-
-def _entry(entry: ClientFact) -> str:
-    mark, sign = (' class="kiplab-lost"', "▼ ") if entry.lost else ("", "")
-    lines = "".join(f"<div>{escape(line)}</div>" for line in entry.lines)
-    return f"<div{mark}><dt>{sign}{escape(entry.name)}</dt><dd>{lines}</dd></div>"
 
 
 def _offer_names(dropdown: Dropdown, names: tuple[str, ...], present: set[str]) -> None:
@@ -238,8 +225,8 @@ def producer_in_words(stage: Stage, name: str, partition: str) -> tuple[ClientFa
     if producer is None:
         return ()
     asks = "; it will ask who leads before it sends" if producer.update_requested else ""
-    batches = (b for b in acknowledged_records(stage) if b.producer == name)
-    own = [batch for batch in batches if batch.partition == partition]
+    batches = acknowledged_records(stage)
+    own = (b for b in batches if (b.producer, b.partition) == (name, partition))
     pairs = [(records, _acks(batch.acks_all)) for batch in own for records in batch.records]
     acknowledged = tuple(f"{_stretch(records)}, {acks}" for records, acks in pairs)
     return (
@@ -258,20 +245,17 @@ def reader_in_words(stage: Stage, name: str, partition: str) -> tuple[ClientFact
     read, epoch = stretches(consumer.observed), consumer.last_epoch
     last = f", leader epoch {epoch} of the last record" if epoch != NO_LEADER_EPOCH else ""
     doubt = ", in doubt: it will ask where that epoch ends" if consumer.validating else ""
+    asks = "; it will ask who leads before it reads on" if consumer.update_requested else ""
+    # A follower that is nearer (KIP-392), or the leader.
+    if consumer.preferred != NO_LEADER:
+        asks = f"; it was sent there by {node_name(consumer.leader)}{asks}"
+    source = _leader(consumer.reads_from, consumer.leader_epoch, asks)
     return (
-        ClientFact("reads from", (_source(consumer),)),
+        ClientFact("reads from", (source,)),
         ClientFact("position", (f"offset {consumer.position}{last}{doubt}",)),
         ClientFact("has read", tuple(_stretch(records) for records in read) or ("nothing",)),
         *_gone(stage.cluster, partition, read),
     )
-
-
-def _source(reader: Consumer) -> str:
-    """A follower that is nearer (KIP-392), or the leader."""
-    asks = "; it will ask who leads before it reads on" if reader.update_requested else ""
-    if reader.preferred != NO_LEADER:
-        asks = f"; it was sent there by {node_name(reader.leader)}{asks}"
-    return _leader(reader.reads_from, reader.leader_epoch, asks)
 
 
 def _leader(leader: BrokerId, epoch: LeaderEpoch, besides: str) -> str:
@@ -285,10 +269,11 @@ def _stretch(records: EpochRecords) -> str:
 
 
 def _waits(batch: Batch) -> str:
-    if batch.at == NO_LEADER:
-        return f"{plural(batch.count, 'record')}, not written anywhere yet, {_acks(batch.acks_all)}"
-    there = f"{offsets(batch.first, batch.end - 1)} in the log of {node_name(batch.at)}"
-    return f"{there}, not acknowledged yet, {_acks(batch.acks_all)}"
+    where = f"{plural(batch.count, 'record')}, not written anywhere yet"
+    if batch.at != NO_LEADER:
+        there = f"{offsets(batch.first, batch.end - 1)} in the log of {node_name(batch.at)}"
+        where = f"{there}, not acknowledged yet"
+    return f"{where}, {_acks(batch.acks_all)}"
 
 
 def _acks(acks_all: bool) -> str:
@@ -311,11 +296,6 @@ def _gone(
 
 
 def _where(cluster: Cluster, partition: str, records: EpochRecords) -> str:
-    logs = [_holder(cluster, id) for id in holders(cluster, partition, records)]
+    nodes = ((id, broker(cluster, id)) for id in holders(cluster, partition, records))
+    logs = [f"{node_name(i)}{'' if n and n.process else ', which is down'}" for i, n in nodes]
     return f"still in the log of {' and '.join(logs)}" if logs else "in no log any more"
-
-
-def _holder(cluster: Cluster, id: BrokerId) -> str:
-    node = broker(cluster, id)
-    down = node is None or node.process is None
-    return f"{node_name(id)}{', which is down' if down else ''}"

@@ -9,8 +9,7 @@ from msgspec.structs import replace
 
 from ...engine import moves
 from ...engine.cluster import Cluster
-from ...engine.enabled import EVERYTHING, Menu, enabled
-from ...engine.events import Event
+from ...engine.enabled import EVERYTHING, enabled
 from ...engine.explain import sentence
 from ...engine.truth import truth
 from ...plays import verdict as verdicts
@@ -58,13 +57,18 @@ class Offering:
     def show(self, groups: Iterable[OfferGroup]) -> None:
         shown = tuple(groups)
         self._offers = tuple(offer for group in shown for offer in group.offers)
-        self.list.show([_section(group) for group in shown])
+        sections: list[Section] = []
+        for group in shown:
+            rows = [[offer.label, offer.line.text, offer.thing] for offer in group.offers]
+            notes = [f"Not now: {note}." for note in group.not_now]
+            sections.append({"title": group.title, "rows": rows, "notes": notes})
+        self.list.show(sections)
 
     def _foresee(self, place: int) -> tuple[str, ...]:
         line, to = self._offers[place].line, self._offers[place].to
         if to is None:
             return foreseen(self._lab.playback, line)
-        then = ("Choose there what happens next; this run is kept.",) if to.acts else ()
+        then = ("Choose there what happens next; this run is kept.",) * to.acts
         return (f"The Lab stands on step {to.step}.", *then)
 
     def _chosen(self, place: int) -> None:
@@ -73,12 +77,6 @@ class Offering:
             self._lab.act(offer.line)
         else:
             self._go(offer.to)
-
-
-def _section(group: OfferGroup) -> Section:
-    rows = [[offer.label, offer.line.text, offer.thing] for offer in group.offers]
-    notes = [f"Not now: {note}." for note in group.not_now]
-    return {"title": group.title, "rows": rows, "notes": notes}
 
 
 # --- what would follow ----------------------------------------------------------------------------
@@ -98,36 +96,34 @@ def foreseen(playback: Playback, line: Statement) -> tuple[str, ...]:
         after = act(playback, line).here
     except PlayError as problem:
         return (because(problem),)
-    sentences = tuple(_consequences(playback.here, after)) or tuple(_first_events(after))
-    if sentences:
-        return sentences[:SENTENCES_MAX]
-    return (NOTHING if after.cluster == playback.here.cluster else NOTHING_ON_RECORD,)
+    # What the transcript would say first, where nothing changes that is on record.
+    _, *lines = lines_of(after, after.performed[-1])
+    first = tuple(capital(f"{line.strip()[1:].strip()}.") for line in lines[:EVENTS_MAX])
+    nothing = NOTHING if after.cluster == playback.here.cluster else NOTHING_ON_RECORD
+    return (tuple(_consequences(playback.here, after)) or first or (nothing,))[:SENTENCES_MAX]
 
 
 def _consequences(before: Stage, after: Stage) -> Iterator[str]:
-    for event in _repeats_last(after):
-        yield capital(f"{sentence(event).split('. ')[0]}.")
-    yield from _verdict(before, after)
-    yield from _records(before, after)
-    yield from _standings(before, after)
-    yield from _on_the_way(before, after)
-    held = holds_in_words(after)
-    if held != holds_in_words(before):
-        yield held or "Nothing is held back any more."
-
-
-def _repeats_last(after: Stage) -> list[Event]:
-    """The notable events of the last line, different errors before repetitions: room is scarce."""
+    # Different errors come before repetitions: room is scarce.
     telling = [e for e in after.events_of(after.performed[-1]) if isinstance(e, _TELLING)]
     kinds = [getattr(event, "error", event) for event in telling]
-    order = sorted(range(len(telling)), key=lambda at: kinds[at] in kinds[:at])
-    return [telling[at] for at in order]
-
-
-def _verdict(before: Stage, after: Stage) -> Iterator[str]:
+    for at in sorted(range(len(telling)), key=lambda at: kinds[at] in kinds[:at]):
+        yield capital(f"{sentence(telling[at]).split('. ')[0]}.")
     then, now = (f"{verdicts.verdict(s)}, {verdicts.sentence(s)}" for s in (before, after))
     if now != then:
         yield f"Verdict: {now}."
+    yield from _records(before, after)
+    for node in after.cluster.brokers:
+        old, new = standing(before.cluster, node.id), standing(after.cluster, node.id)
+        if old != new:
+            yield f"Broker {node.id}: {new}."
+    # What would be sent and not arrive by itself.
+    earlier = {message.name for message in before.cluster.messages}
+    if sent := [str(m.name) for m in after.cluster.messages if m.name not in earlier]:
+        yield f"Then on its way: {', '.join(sent)}."
+    held = holds_in_words(after)
+    if held != holds_in_words(before):
+        yield held or "Nothing is held back any more."
 
 
 def _records(before: Stage, after: Stage) -> Iterator[str]:
@@ -137,28 +133,6 @@ def _records(before: Stage, after: Stage) -> Iterator[str]:
         changes = [f"{k} {old.get(k)} → {v}" for k, v in new.items() if old.get(k) != v]
         if changes:
             yield f"{state.name}: {', '.join(changes)}."
-
-
-def _standings(before: Stage, after: Stage) -> Iterator[str]:
-    for node in after.cluster.brokers:
-        old, new = standing(before.cluster, node.id), standing(after.cluster, node.id)
-        if old != new:
-            yield f"Broker {node.id}: {new}."
-
-
-def _on_the_way(before: Stage, after: Stage) -> Iterator[str]:
-    """What would be sent and not arrive by itself."""
-    earlier = {message.name for message in before.cluster.messages}
-    sent = [str(m.name) for m in after.cluster.messages if m.name not in earlier]
-    if sent:
-        yield f"Then on its way: {', '.join(sent)}."
-
-
-def _first_events(after: Stage) -> Iterator[str]:
-    """What the transcript would say first, where nothing changes that is on record."""
-    _, *sentences = lines_of(after, after.performed[-1])
-    for line in sentences[:EVENTS_MAX]:
-        yield capital(f"{line.strip()[1:].strip()}.")
 
 
 # --- what can happen next ------------------------------------------------------------------------
@@ -196,14 +170,10 @@ def groups_of(happenings: tuple[Offer, ...]) -> Iterator[OfferGroup]:
 
 def happenings(cluster: Cluster) -> tuple[Offer, ...]:
     """All that can happen: what is on its way first, then in the engine's order."""
-    return tuple(_happening(cluster, move) for move in enabled(cluster, menu_of(cluster)))
-
-
-def menu_of(cluster: Cluster) -> Menu:
-    """Every family of moves, with all clients here, and waiting where there is a clock."""
-    waits = WAITS_MS if cluster.timed else ()
     readers, writers = consumers(cluster), producers(cluster)
-    return replace(EVERYTHING, poll=readers, producers=writers, advance_ms=waits)
+    waits = WAITS_MS if cluster.timed else ()
+    menu = replace(EVERYTHING, poll=readers, producers=writers, advance_ms=waits)
+    return tuple(_happening(cluster, move) for move in enabled(cluster, menu))
 
 
 def _happening(cluster: Cluster, move: moves.Move) -> Offer:
@@ -216,7 +186,7 @@ def _happening(cluster: Cluster, move: moves.Move) -> Offer:
 
 def _words(move: moves.Move) -> str:
     if isinstance(move, moves.AboutMessage):
-        return f"{move.message} {move.ends}"
+        return f"{move.message} {moves.ENDS[type(move)]}"
     if isinstance(move, moves.Produce):
         return f"{plural(move.count, 'record')} written to {node_name(move.broker)}"
     return expected(statement_of(move))

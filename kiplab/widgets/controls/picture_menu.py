@@ -51,14 +51,12 @@ def menu_for(thing: str, playback: Playback, rows: columns.Rows) -> tuple[OfferG
 
 def _broker(stage: Stage, id: BrokerId) -> OfferGroup:
     crash, *others = about_broker(stage, id, "kept")
-    losses = (_losing(about_broker(stage, id, disk)[0]) for disk in LOSSES if disk != "kept")
+    losing = (about_broker(stage, id, disk)[0] for disk in LOSSES if disk != "kept")
+    named = ((loss, expected(loss.line).partition(", ")[2]) for loss in losing)
+    losses = (replace(loss, label=f"{loss.label} ({gone})") for loss, gone in named)
     title = f"broker {id} · {standing(stage.cluster, id)}"
     offers = (crash, *losses, *others, *more_about_broker(stage, id))
     return sorted_out(title, offers, node_name(id))
-
-
-def _losing(crash: Offer) -> Offer:
-    return replace(crash, label=f"{crash.label} ({expected(crash.line).partition(', ')[2]})")
 
 
 def _partition(cluster: Cluster, name: str, briefly: bool) -> OfferGroup:
@@ -80,34 +78,25 @@ def _message(playback: Playback, rows: columns.Rows, name: str) -> Iterator[Offe
     if row is None:
         return
     cluster = playback.here.cluster
-    for message in _under_one_arrow(cluster, name):
+    # With those that the picture draws as one with it.
+    paths = {_path(message) for message in cluster.messages if str(message.name) == name}
+    for message in (message for message in cluster.messages if _path(message) in paths):
         sent = message.name
-        holding = (
-            fate(playback.here, sent.kind, sent.sender) for fate in (about.hold, about.let_flow)
-        )
+        whose = (playback.here, sent.kind, sent.sender)
+        holding = (about.hold(*whose), about.let_flow(*whose))
         offers = (*about.about_message(cluster, message), *holding)
         title = f"{sent.kind} #{sent.ordinal} · {about.route(message)}"
         yield sorted_out(title, offers, f"message {name}")
-    yield _going("Go to", playback, *_ends(playback, row))
-
-
-def _under_one_arrow(cluster: Cluster, name: str) -> tuple[Message, ...]:
-    """A message in flight, with those that the picture draws as one with it."""
-    first = next((m for m in cluster.messages if str(m.name) == name), None)
-    return () if first is None else tuple(m for m in cluster.messages if _path(m) == _path(first))
+    ends = [_go(row.x_sent, f"Step {row.x_sent}, where it was sent")]
+    if row.x_arrived is not None and row.x_arrived <= playback.at:
+        what = {"dropped": "was lost", "refused": "was refused"}.get(row.fate, "arrived")
+        ends.append(_go(row.x_arrived, f"Step {row.x_arrived}, where it {what}"))
+    yield _going("Go to", playback, *ends)
 
 
 def _path(message: Message) -> tuple[object, ...]:
     name = message.name
     return name.kind, name.sender, message.receiver, message.body.about()
-
-
-def _ends(playback: Playback, row: columns.MessageRow) -> Iterator[Offer]:
-    yield _go(row.x_sent, f"Step {row.x_sent}, where it was sent")
-    arrived = row.x_arrived
-    if arrived is not None and arrived <= playback.at:
-        what = {"dropped": "was lost", "refused": "was refused"}.get(row.fate, "arrived")
-        yield _go(arrived, f"Step {arrived}, where it {what}")
 
 
 def _step(playback: Playback, rows: columns.Rows, step: int) -> Iterator[OfferGroup]:

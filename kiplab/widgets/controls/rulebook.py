@@ -41,7 +41,14 @@ class Rulebook:
         self.release.options = tuple(_releases(mode))
         self.release.tooltip = _WHAT_RUNS[mode]
         kips, guards = self._fits
-        self.kips = {kip: self._switch(kip, _chip(kip, mode)) for kip in kips}
+        self.kips: dict[str, Checkbox] = {}
+        for kip in kips:
+            said = switch_words(kip, mode)
+            never = "\nNever built: no release of Kafka does this." * (kip == AS_SPECIFIED)
+            clauses = (f"\n{i}: {g.clause}" for i, g in guards_of(mode).items() if i in named(kip))
+            tooltip, short = f"{said}{never}{''.join(clauses)}", said.partition(" (")[0]
+            chip = ToggleButton(description=short, tooltip=tooltip, classes=("kiplab-rule",))
+            self.kips[kip] = self._switch(kip, chip)
         self.guards: dict[str, Checkbox] = {}
         for id in guards:
             guard = GUARDS[id]
@@ -79,13 +86,6 @@ _WHAT_RUNS = {
     Mode.ZOOKEEPER: "What code every broker runs, at its own inter-broker protocol; what you"
     " switched by hand stays where it fits.",
 }
-
-
-def _chip(kip: str, mode: Mode) -> Checkbox:
-    """A KIP in few words; since when and what it turns are in the tooltip."""
-    words = switch_words(kip, mode)
-    tooltip, short = f"{words}\n{clauses_of(kip, mode)}", words.partition(" (")[0]
-    return ToggleButton(description=short, tooltip=tooltip, classes=("kiplab-rule",))
 
 
 def _releases(mode: Mode) -> list[tuple[str, str]]:
@@ -193,13 +193,6 @@ def switch_words(name: str, mode: Mode) -> str:
     refusal = next(g for id, g in guards_of(mode).items() if id in named(name) and g.error)
     first = next(release for release in of_mode(mode) if release in refusal.releases)
     return f"KIP-{name} (Kafka {first} and later)"
-
-
-def clauses_of(kip: str, mode: Mode) -> str:
-    """What a KIP's switch turns, clause by clause, for a tooltip."""
-    first = ("Never built: no release of Kafka does this.",) if kip == AS_SPECIFIED else ()
-    clauses = (f"{id}: {g.clause}" for id, g in guards_of(mode).items() if id in named(kip))
-    return "\n".join((*first, *clauses))
 
 
 def hint_of(guard: Guard) -> str:

@@ -66,14 +66,12 @@ class Transport:
 
     def _make_pace(self) -> None:
         self.speed = dropdown("Speed", SPEEDS.items())
-        self.speed.tooltip = (
-            "How fast Play steps: every 2 seconds, every second, or three times a second"
-        )
+        often = "every 2 seconds, every second, or three times a second"
+        self.speed.tooltip = f"How fast Play steps: {often}"
         watch(self.speed, "value", partial(setattr, self.player, "interval"))
         self.speed.value = SPEEDS["normal"]
-        self.until_refusal = checkbox(
-            "stop at a refusal", tooltip="Play until a request is refused", margin="2px 8px"
-        )
+        tooltip = "Play until a request is refused"
+        self.until_refusal = checkbox("stop at a refusal", tooltip=tooltip, margin="2px 8px")
         watch(self.until_refusal, "value", lambda _: self.pause())
 
     @property
@@ -179,14 +177,12 @@ Target = int | str
 
 
 def next_refusal(playback: Playback) -> Target:
-    steps = (at for at, event in _moments(playback.whole) if isinstance(event, Refused))
     nothing = f"nothing is refused after step {playback.at}"
-    return next((at for at in steps if at > playback.at), nothing)
+    return next((at for at in _steps_with(Refused, playback) if at > playback.at), nothing)
 
 
 def first_violation(playback: Playback) -> Target:
-    steps = (at for at, event in _moments(playback.whole) if isinstance(event, PropertyBroken))
-    return next(steps, "no property is broken in this run")
+    return next(_steps_with(PropertyBroken, playback), "no property is broken in this run")
 
 
 def divergence(tree: Tree, rows_of: Callable[[Stage], Rows] = rows_of) -> Target:
@@ -216,11 +212,11 @@ def against(tree: Tree) -> tuple[Playback, str] | None:
 _as_opened = lru_cache(maxsize=1)(open_playback)
 
 
-def _moments(stage: Stage) -> Iterator[tuple[int, Event]]:
-    """(step, event) for all that happened, in order."""
-    for performed in stage.performed:
-        for event in stage.events_of(performed):
-            yield performed.moment, event
+def _steps_with(kind: type[Event], playback: Playback) -> Iterator[int]:
+    """The steps with such an event, in order."""
+    stage = playback.whole
+    events = ((p.moment, event) for p in stage.performed for event in stage.events_of(p))
+    return (at for at, event in events if isinstance(event, kind))
 
 
 class JumpButtons:
@@ -230,9 +226,8 @@ class JumpButtons:
         self._lab = lab
         self._targets: dict[str, Target] = {}
         self.diverges: Target = ""
-        self.buttons = {
-            name: button(name.capitalize(), partial(self._jump, name)) for name in TARGETS
-        }
+        jumps = {name: partial(self._jump, name) for name in TARGETS}
+        self.buttons = {name: button(name.capitalize(), jump) for name, jump in jumps.items()}
         self.box = row(self.buttons.values())
 
     def _jump(self, name: str) -> None:
@@ -248,13 +243,6 @@ class JumpButtons:
             here = f"this is the step: {target}" if target == playback.at else None
             reason = target if isinstance(target, str) else here
             offer(self.buttons[name], reason, f"Go to step {target}")
-
-
-_SAID = {
-    "link": "This is step {step}, which the text names.",
-    "search": "This is step {step}, where your words were found.",
-}
-"""By what has asked for it."""
 
 
 class StepGuide:
@@ -279,4 +267,5 @@ class StepGuide:
             self._say(f"{sentence} Reset leads back to the play.", alarm=True)
             return
         self._lab.seek(step)
-        self._say(_SAID[wish["by"]].format(step=step))
+        said = {"link": "which the text names", "search": "where your words were found"}
+        self._say(f"This is step {step}, {said[wish['by']]}.")

@@ -48,10 +48,7 @@ class ViewControls:
     """
 
     def __init__(
-        self,
-        lab: LabLike,
-        change: Callable[[dict[str, Any]], None],
-        rows_of: Callable[[Stage], Rows],
+        self, lab: LabLike, change: Callable[..., None], rows_of: Callable[[Stage], Rows]
     ) -> None:
         self._lab, self._change, self._rows_of = lab, change, rows_of
         self._showing = False
@@ -66,10 +63,9 @@ class ViewControls:
         self.everything = button("Show everything", self.reset, "Every step and every message")
         for control in (self.partition, self.fold, self.metrics):
             watch(control, "value", self._chosen)
-        watch(
-            self.first, "value", lambda first: self._moved(first, max(first + 1, self.last.value))
-        )
-        watch(self.last, "value", lambda last: self._moved(min(last - 1, self.first.value), last))
+        low, high = self.first, self.last
+        watch(low, "value", lambda first: self._moved(first, max(first + 1, high.value)))
+        watch(high, "value", lambda last: self._moved(min(last - 1, low.value), last))
         self.everything.layout.align_self = "flex-start"
         range_ = column([self.first, self.last], width="100%")
         ticks = row([self.fold, self.metrics], flex_flow="row wrap")
@@ -94,7 +90,11 @@ class ViewControls:
             return
         self._frames, self._showing = playback.frames, True
         rows = self._rows_of(playback.whole)
-        self._offer_partitions(rows.meta.partitions, rows.busiest)
+        names = rows.meta.partitions
+        if names != self.partition.options:
+            self.partition.options = names
+            self.partition.value = rows.busiest or None
+        self.partition.layout.display = "" if len(names) > 1 else "none"
         self._offer_kinds(kinds_in(rows))
         to_the_end = self.last.value == self.last.max
         self.first.max = self.last.max = max(playback.last, 1)
@@ -110,12 +110,6 @@ class ViewControls:
         self.first.value, self.last.value = 0, self.last.max
         self._showing = False
         self._chosen()
-
-    def _offer_partitions(self, names: tuple[str, ...], busiest: str) -> None:
-        if names != self.partition.options:
-            self.partition.options = names
-            self.partition.value = busiest or None
-        self.partition.layout.display = "" if len(names) > 1 else "none"
 
     def _offer_kinds(self, kinds: tuple[str, ...]) -> None:
         """A box per kind that has arrows in this run; those that were there stay as they are."""
@@ -174,22 +168,24 @@ class Ghost:
         runs, steps, at = (view.rows, view.rows_of(before)), places["steps"], self._lab.playback.at
         last = min(at, (view.options.get("between") or (0, at))[1])
         first = first_difference(*runs)
-        yield f"<p>{escape(_heading(first, last, titles(runs)[1]))}</p>"
-        if first is None or first > last:
+        rules = escape(titles(runs)[1])
+        if first is None:
+            yield f"<p>No difference: this run was the same under {rules}.</p>"
+            return
+        later = ", later than here" * (first > last)
+        told = f"First difference: step {first}{later}. Pale: this run under {rules}, before."
+        yield f"<p>◆ {told}</p>"
+        if first > last:
             return
         left, above = _ends(steps, first, last)[0], places["lanes"][0][1]
         look = f"left:{left}px;top:{above - top}px;height:{top - above}px"
         yield f'<i class="kiplab-parted" style="{look}"></i>'
         for name, stretches in _otherwise(*runs, view.followed, range(first, last + 1)).items():
-            spans = (_span(*_ends(steps, x0, x1), was) for x0, x1, was in stretches)
-            yield f'<div class="kiplab-was"><b>{escape(name)}</b>{"".join(spans)}</div>'
-
-
-def _heading(first: int | None, last: int, rules: str) -> str:
-    if first is None:
-        return f"No difference: this run was the same under {rules}."
-    later = ", later than here" if first > last else ""
-    return f"◆ First difference: step {first}{later}. Pale: this run under {rules}, before."
+            spans = ""
+            for (left, right), was in ((_ends(steps, *ends), escape(w)) for *ends, w in stretches):
+                look = f"left:{left}px;--wide:{right - left}px"
+                spans += f'<span title="{was}" style="{look}">{was}</span>'
+            yield f'<div class="kiplab-was"><b>{escape(name)}</b>{spans}</div>'
 
 
 def _otherwise(
@@ -216,8 +212,3 @@ def _ends(steps: list[list[int]], x0: int, x1: int) -> tuple[int, int]:
     wide = pixels[1] - pixels[0] if pixels[1:] else 0
     first, last = (max(bisect_right(numbers, x) - 1, 0) for x in (x0, x1 - 1))
     return pixels[first], pixels[last] + wide
-
-
-def _span(left: int, right: int, was: str) -> str:
-    words = escape(was, quote=True)
-    return f'<span title="{words}" style="left:{left}px;--wide:{right - left}px">{words}</span>'

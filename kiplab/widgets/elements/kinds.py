@@ -53,6 +53,8 @@ class Element:
     traits: ClassVar[tuple[str, ...]] = ("classes", "tooltip")
     classes: tuple[str, ...] = ()
     tooltip: str = ""
+    children: tuple[Any, ...] = ()
+    """The parts in it: a trait of a `Container` alone."""
 
     def __init_subclass__(cls) -> None:
         hints = get_annotations(cls).items()
@@ -98,13 +100,9 @@ class Element:
         if name not in self.classes:
             self.classes = (*self.classes, name)
 
-    @property
-    def inside(self) -> tuple[Element, ...]:
-        return ()
-
     def everything(self) -> Iterator[Element]:
         yield self
-        for part in self.inside:
+        for part in self.children:
             yield from part.everything()
 
     def described(self, names: tuple[str, ...] | None = None) -> dict[str, Any]:
@@ -130,10 +128,6 @@ class Container(Element):
 
     kind = "box"
     children: tuple[Any, ...] = ()
-
-    @property
-    def inside(self) -> tuple[Element, ...]:
-        return self.children
 
     def _as_read(self, name: str) -> Any:
         is_told = name == "children"

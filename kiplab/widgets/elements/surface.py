@@ -149,19 +149,20 @@ class Surface(anywidget.AnyWidget):
         if not self.plotly and _has_picture(came):
             self.plotly = PlotlyCode.shared().model_id
         new = {part.id: part.described() for part in came}
-        same = {
-            part.id: part.described(tuple(sorted(names)))
-            for part, names in changed.items()
-            if part.id in self._shown and part.id not in new
-        }
-        return {**same, **new}
+        there = [part for part in changed if part.id in self._shown and part.id not in new]
+        return {part.id: part.described(tuple(sorted(changed[part]))) for part in there} | new
 
     # --- messages from the page -----------------------------------------------------------------
 
     def _receive(self, _widget: Any, content: dict[str, Any], buffers: list[Any]) -> None:
         Surface.last_active, self.arrived = self, True
         if "hello" in content:
-            self._greet(content["hello"])
+            self.is_greeted = Surface.any_answered = True
+            # A page sends the number of its last patch; if later ones are missing it gets all.
+            if content["hello"] != self.number:
+                self.send({"tree": self.described()})
+            if Surface.places:
+                self.send({"places": Surface.places})
         if "drawn" in content:
             Surface.any_drew = True
         try:
@@ -190,14 +191,6 @@ class Surface(anywidget.AnyWidget):
         finally:
             # The part may have adjusted the value that the page sent.
             self._changed.setdefault(part, set()).update(part.heeds)
-
-    def _greet(self, number: int) -> None:
-        """A page sends the number of its last patch; if later ones are missing it gets all."""
-        self.is_greeted = Surface.any_answered = True
-        if number != self.number:
-            self.send({"tree": self.described()})
-        if Surface.places:
-            self.send({"places": Surface.places})
 
     @classmethod
     def tell_pages(cls, place: str, text: str) -> None:

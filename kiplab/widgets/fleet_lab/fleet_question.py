@@ -11,15 +11,14 @@ from ...figures.how_often import fleet_words as phrases
 from ...figures.how_often.measured_rate import rate_cells, rate_words
 from ...figures.how_often.number_words import number_words
 from ...figures.how_often.rates_by_reboots import rates_chart
-from ...fleet.fleet_answers.counted_metrics import COUNTED
-from ...fleet.fleet_answers.elr_price import elr_prices
+from ...fleet.fleet_answers.counted_metrics import COUNTED, WHAT_FOR
 from ...fleet.fleet_answers.fleet_answer import FleetAnswer
 from ...fleet.fleet_answers.fleet_row import FleetRow
-from ...fleet.fleet_answers.forced_scenarios import WHAT_FOR
-from ...fleet.kernel.feature_sets import OF_TODAY
+from ...fleet.fleet_answers.yearly_incidents import elr_prices
+from ...fleet.kernel.mirrored_guards import OF_TODAY
 from ...fleet.parameters.fleet_study import FleetStudy, study_of
-from ...fleet.parameters.meaningful_sets import GUARD_OF, NONE_OF_THEM, check_kip_set
 from ...fleet.parameters.parameter_table import PARAMETERS, Parameter
+from ...fleet.parameters.scenario import GUARD_OF, NONE_OF_THEM, check_kip_set
 from ...fleet.pictures.picture_rows import measured, rate_points_of
 from ...fleet.spread.partition_placement import sets_in_use
 from ...fleet.statistics.event_rates import YEARS, NeverHappens, at_least_one
@@ -72,7 +71,7 @@ class ParameterDial:
         self.values = sorted({*_usual(self._about), value})
         self.slider = Scale(
             description=name,
-            words=tuple(map(self._label, self.values)),
+            words=tuple(_value_words(self._about, value) for value in self.values),
             max=len(self.values) - 1,
             value=self.values.index(value),
             tooltip=dial_tooltip(self._about),
@@ -88,19 +87,15 @@ class ParameterDial:
         places = range(len(self.values))
         self.slider.value = min(places, key=lambda at: abs(self.values[at] - value))
 
-    def _label(self, value: float) -> str:
-        if self._about.kind is bool:
-            return "yes" if value else "no"
-        return number_words(value, 3)
+
+def _value_words(about: Parameter, value: float) -> str:
+    return ("yes" if value else "no") if about.kind is bool else number_words(value, 3)
 
 
 def dial_tooltip(about: Parameter) -> str:
     """What it does, in which unit, what is usual, and where the default comes from."""
-    if about.kind is bool:
-        span, default = about.unit, "yes" if about.default else "no"
-    else:
-        low, high, usual = (number_words(v, 3) for v in (*about.usual, about.default))
-        span, default = f"{about.unit}, usually {low} to {high}", usual
+    low, high, default = (_value_words(about, v) for v in (*about.usual, about.default))
+    span = about.unit if about.kind is bool else f"{about.unit}, usually {low} to {high}"
     return f"{about.does} In {span}; by default {default} ({about.basis}): {about.source}"
 
 
@@ -108,7 +103,6 @@ def dial_tooltip(about: Parameter) -> str:
 
 REBOOTS = "bounces_per_year"
 """What the picture goes over."""
-_OVER = 3
 _PLUMBING = ("incidents", "expansions", "refused")
 """Counted, and no harm by themselves."""
 KIPS = tuple(GUARD_OF)
@@ -141,7 +135,7 @@ def study_of_question(base: FleetStudy, question: FleetQuestion) -> FleetStudy:
 
     Raises ParameterError where its values contradict each other.
     """
-    values, (low, middle, high) = dict(question.values), spread_over(REBOOTS, _OVER)
+    values, (low, middle, high) = dict(question.values), spread_over(REBOOTS, 3)
     own = values[REBOOTS]
     between = middle if own in (low, high) else own
     return _study(base, question, {**values, REBOOTS: sorted({low, between, own, high})})
@@ -168,9 +162,6 @@ def _study(base: FleetStudy, question: FleetQuestion, values: Mapping[str, objec
 # --- what is shown of an answer -------------------------------------------------------------------
 
 
-_NO_ESTIMATE = f"Nobody has an estimate of that for a fleet like this: {WHAT_FOR}."
-
-
 def findings_drawing(answer: FleetAnswer, metric: str, *, theme: str, width: int) -> Json:
     """The rate over reboots, a line for each set of KIPs, with its band."""
     return rates_chart(rate_points_of(answer, [metric])).drawing(theme=theme, width=width)
@@ -185,7 +176,7 @@ def rows_at(answer: FleetAnswer, metric: str, **point: float) -> tuple[FleetRow,
 def findings_sentence(answer: FleetAnswer, rows: Sequence[FleetRow]) -> str:
     """How likely some of these rows' metric is in ten years, in all of the fleet."""
     if not rows:
-        return _NO_ESTIMATE
+        return f"Nobody has an estimate of that for a fleet like this: {WHAT_FOR}."
     last = [at_least_one(answer.incidents.of(row))[-1].words_with_interval for row in rows]
     same = phrases.alike(zip(last, (row.features for row in rows), strict=True))
     chances = "; ".join(f"{phrases.sets_words(sets)}: {chance}" for chance, sets in same.items())
@@ -234,13 +225,10 @@ def grid_table(
     lines = []
     for value in swept[down]:
         points = ({down: value, across: other} for other in swept[across])
-        cells = (_cell(answer, metric, features, point) for point in points)
+        at = (rows_at(answer, metric, **point) for point in points)
+        found = ([measured(r.found) for r in rows if r.features == features] for rows in at)
+        cells = (rate_words(rates[0]) if rates else "not yet" for rates in found)
         lines.append((number_words(value, 3), *cells))
     metric, kips = phrases.metric_words(metric), phrases.set_words(features)
     caption = f"{metric}, per partition and year, {kips}"
     return phrases.PlotTable(caption, heads, lines)
-
-
-def _cell(answer: FleetAnswer, metric: str, features: str, point: dict[str, float]) -> str:
-    rows = [row for row in rows_at(answer, metric, **point) if row.features == features]
-    return rate_words(measured(rows[0].found)) if rows else "not yet"

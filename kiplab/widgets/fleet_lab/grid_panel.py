@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,9 +15,8 @@ from ...extras import MissingExtraError, install
 from ...figures.how_often.fleet_words import plot_table_html, set_words
 from ...figures.how_often.number_words import number_words
 from ...fleet.fleet_answers.fleet_answer import FleetAnswer
-from ...fleet.parameters.fleet_study import FleetStudy
-from ...fleet.parameters.parameter_errors import ParameterError
-from ...fleet.parameters.study_text import written
+from ...fleet.parameters.fleet_study import FleetStudy, written
+from ...fleet.parameters.parameter_checks import ParameterError
 from ...fleet.pipeline.study_folder import StudyFolderError
 from ...fleet.pipeline.study_run import RunProgress
 from ...machine import LackingError
@@ -124,10 +124,11 @@ class GridPanel:
         if run.running:
             stopping = "Stopping: what is done is kept."
             self.status.value = note(stopping if run.stop.is_set() else _so_far(run.progress))
-        elif run.problem is not None:
-            told = f"The grid ended with {type(run.problem).__name__}: {run.problem}."
-            known = isinstance(run.problem, _PROBLEMS)
-            text = str(run.problem) if known else f"{told} What was done is kept."
+        elif (problem := run.problem) is not None:
+            told = (
+                f"The grid ended with {type(problem).__name__}: {problem}. What was done is kept."
+            )
+            text = str(problem) if isinstance(problem, _PROBLEMS) else told
             self.status.value = note(text, alarm=True)
         elif run.answer is not None:
             self._show_answer(run)
@@ -190,12 +191,9 @@ class GridRun:
                 years=self._years,
                 resume=self.folder.exists(),
                 progress=False,
-                heard=self._heard,
+                heard=partial(setattr, self, "progress"),
                 stop=self.stop,
                 spark=self._spark,
             )
         except BaseException as problem:
             self.problem = problem
-
-    def _heard(self, now: RunProgress) -> None:
-        self.progress = now

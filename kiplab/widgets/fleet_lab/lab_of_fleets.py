@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable
 from functools import lru_cache
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,8 @@ from ...figures.how_often.number_words import number_words
 from ...fleet.fleet_answers.fleet_answer import FleetAnswer
 from ...fleet.fleet_answers.quick_estimate import estimate
 from ...fleet.parameters.fleet_study import FleetStudy, read_study
-from ...fleet.parameters.meaningful_sets import ELR, GUARD_OF
-from ...fleet.parameters.parameter_errors import ParameterError
+from ...fleet.parameters.parameter_checks import ParameterError
+from ...fleet.parameters.scenario import ELR, GUARD_OF
 from ...pages.page_files import AUTO
 from ...protocol.guards import GUARDS
 from .. import still_fallback
@@ -27,8 +26,6 @@ from . import fleet_question as asks
 from .grid_panel import GridPanel
 
 WIDTH = 840
-_TITLE = "How often, for a fleet like this?"
-_FIRST = "last_replica_loss"
 
 
 # The same question has the same answer, and is worked out once.
@@ -60,7 +57,10 @@ class FleetLab:
         self.box = Surface(self._laid_out(), pictures=True)
         self.daylight = Daylight(theme, self.box)
         self._last = LastQuestion(self._answer_now)
-        self._listen()
+        dials = (dial.slider for dial in self.dials.values())
+        for control in (*dials, *self.kips.values(), self.elr):
+            watch(control, "value", lambda _: self._ask())
+        watch(self.metric, "value", lambda _: self._look())
         self.daylight.follow(lambda _: self._look())
         self._answer_now()
 
@@ -130,12 +130,12 @@ class FleetLab:
     def _make_controls(self) -> None:
         metrics = tuple((metric_words(name), name) for name in asks.METRICS)
         self.metric = dropdown("How often", metrics)
-        self.metric.value = _FIRST
+        self.metric.value = "last_replica_loss"
         on = _kips_of(self.study)
         self.kips = {}
         for kip in asks.KIPS:
-            tooltip = f"Seen without KIP-{kip} and with it: {GUARDS[GUARD_OF[kip]].clause}"
             label = f"KIP-{kip}"
+            tooltip = f"Seen without {label} and with it: {GUARDS[GUARD_OF[kip]].clause}"
             self.kips[kip] = checkbox(label, value=kip in on, tooltip=tooltip, margin="2px 10px")
         more = "Seen without eligible leader replicas and with them (KIP-966), by Kafka 4.3"
         self.elr = checkbox("ELR", value=_has_elr(self.study), tooltip=more, margin="2px 10px")
@@ -143,28 +143,20 @@ class FleetLab:
         self.as_begun = button("As in the study", self.reset, "Every slider back to the study")
 
     def _laid_out(self) -> Container:
-        grid = {"display": "grid", "grid_gap": "0 18px"}
         columns = "repeat(auto-fit, minmax(340px, 1fr))"
-        sliders = Container(
-            children=tuple(dial.slider for dial in self.dials.values()),
-            layout=Style(**grid, grid_template_columns=columns),
-        )
+        grid = Style(display="grid", grid_gap="0 18px", grid_template_columns=columns)
+        dials = tuple(dial.slider for dial in self.dials.values())
+        sliders = Container(children=dials, layout=grid)
         tooltip = "The same question over two parameters, on Spark"
         whole = Drawer("The whole grid", lambda: None, self.grid.box, tooltip=tooltip)
         self.open_grid = whole.toggle
         self.open_grid.layout = Style(align_self="flex-start", margin="8px 2px 2px")
         choices = row([self.metric, self.as_begun], flex_flow="row wrap")
         kips = [words("Without any KIP, and with"), *self.kips.values(), self.elr]
-        head = words(f"<b>{escape(_TITLE)}</b> {muted(self.study.about)}")
+        head = words(f"<b>How often, for a fleet like this?</b> {muted(self.study.about)}")
         self.shown = column([self.note, self.how, self.picture, self.table])
         parts = [head, choices, row(kips, flex_flow="row wrap"), sliders, self.shown]
         return column([*parts, whole.toggle, whole.box], width="100%")
-
-    def _listen(self) -> None:
-        dials = (dial.slider for dial in self.dials.values())
-        for control in (*dials, *self.kips.values(), self.elr):
-            watch(control, "value", lambda _: self._ask())
-        watch(self.metric, "value", lambda _: self._look())
 
     # --- answering ------------------------------------------------------------------------------
 

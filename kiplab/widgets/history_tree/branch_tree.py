@@ -112,16 +112,15 @@ def _forked(tree: Tree, playback: playbacks.Playback, statement: Statement) -> T
     name = f"branch {id} at step {step}: {statement.text}"
     if len(name) > NAME_MAX:
         name = f"{name[: NAME_MAX - 1]}…"
-    branch = Branch(id, _free(tree, name, id), playback, _owner(tree, shared), shared)
+    # A name that somebody gave to another branch already has a number behind it.
+    others = (f"branch {id} ({again})" for again in count(2))
+    free = next(free for free in chain((name,), others) if free not in tree.names)
+    # The branch on which the last line that is shared was done.
+    owner = tree.here
+    while owner.parent is not None and shared <= owner.lines:
+        owner = tree.branch(owner.parent)
+    branch = Branch(id, free, playback, owner.id, shared)
     return replace(tree, branches=(*tree.branches, branch), current=id, highest=id)
-
-
-def _owner(tree: Tree, lines: int) -> int:
-    """The branch on which line number `lines`, the last one that is shared, was done."""
-    branch = tree.here
-    while branch.parent is not None and lines <= branch.lines:
-        branch = tree.branch(branch.parent)
-    return branch.id
 
 
 def undo(tree: Tree) -> Tree:
@@ -182,16 +181,15 @@ def delete(tree: Tree, id: int) -> Tree:
 
 def drawn(tree: Tree) -> Iterator[tuple[str, Branch]]:
     """Each branch below the one it forks from, with the lines that lead to it: ``"│  └─ "``."""
-    yield "", tree.trunk
-    yield from _drawn(tree, TRUNK, "")
 
+    def below(id: int, margin: str) -> Iterator[tuple[str, Branch]]:
+        children = tree.children(id)
+        for branch in children:
+            last = branch is children[-1]
+            yield margin + ("└─ " if last else "├─ "), branch
+            yield from below(branch.id, margin + ("   " if last else "│  "))
 
-def _drawn(tree: Tree, id: int, margin: str) -> Iterator[tuple[str, Branch]]:
-    children = tree.children(id)
-    for branch in children:
-        last = branch is children[-1]
-        yield margin + ("└─ " if last else "├─ "), branch
-        yield from _drawn(tree, branch.id, margin + ("   " if last else "│  "))
+    return chain([("", tree.trunk)], below(TRUNK, ""))
 
 
 def _with(tree: Tree, branch: Branch) -> Tree:
@@ -201,14 +199,6 @@ def _with(tree: Tree, branch: Branch) -> Tree:
 
 def _regrafted(tree: Tree, id: int, parent: int, lines: int) -> Tree:
     """What forked from `id` forks from `parent`, sharing at most `lines` lines."""
-    branches = tuple(
-        replace(b, parent=parent, lines=min(b.lines, lines)) if b.parent == id else b
-        for b in tree.branches
-    )
-    return replace(tree, branches=branches)
-
-
-def _free(tree: Tree, name: str, id: int) -> str:
-    """`name`, unless somebody gave it to another branch already."""
-    others = (f"branch {id} ({again})" for again in count(2))
-    return next(free for free in chain((name,), others) if free not in tree.names)
+    shared = {b.id: min(b.lines, lines) for b in tree.branches if b.parent == id}
+    moved = {i: replace(tree.branch(i), parent=parent, lines=n) for i, n in shared.items()}
+    return replace(tree, branches=tuple(moved.get(b.id, b) for b in tree.branches))

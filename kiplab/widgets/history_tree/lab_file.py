@@ -104,21 +104,13 @@ def _kept(there: bytes, tree: Tree) -> str:
 
 
 def packed(tree: Tree) -> bytes:
-    saved = Saved(
-        kiplab_lab=VERSION,
-        name=tree.trunk.playback.own.name,
-        rules=tree.rules,
-        current=tree.current,
-        made=tree.highest,
-        branches=tuple(_saved(branch) for branch in tree.branches),
+    name, here = tree.trunk.playback.own.name, (tree.rules, tree.current, tree.highest)
+    branches = tuple(
+        SavedBranch(b.id, b.name, format_play(p.play), p.features, p.at, b.parent, b.lines)
+        for b, p in ((branch, branch.playback) for branch in tree.branches)
     )
+    saved = Saved(VERSION, name, *here, branches)
     return msgspec.json.format(msgspec.json.encode(saved), indent=1) + b"\n"
-
-
-def _saved(branch: Branch) -> SavedBranch:
-    playback, lies = branch.playback, (branch.parent, branch.lines)
-    play = format_play(playback.play)
-    return SavedBranch(branch.id, branch.name, play, playback.features, playback.at, *lies)
 
 
 def play_of(playback: playbacks.Playback) -> str:
@@ -204,8 +196,13 @@ def unpacked(data: bytes, name: str) -> Tree:
         tree = Tree(branches, check_features(saved.rules), saved.current, saved.made)
     except (PlayError, UnknownFeatureError):
         raise _damaged(name) from None
-    if not all(_continues(tree, branch) for branch in branches):
-        raise _damaged(name)
+    for branch in branches:
+        if branch.parent is not None:
+            # It has the lines that it shares with its parent, and one of its own.
+            lines, parent = branch.playback.play.statements, tree.branch(branch.parent)
+            shared = parent.playback.play.statements[: branch.lines]
+            if not 0 <= branch.lines < len(lines) or lines[: branch.lines] != shared:
+                raise _damaged(name)
     return tree
 
 
@@ -242,15 +239,6 @@ def _branch(saved: SavedBranch, own: Play) -> Branch:
     opened = playbacks.open_playback(play, check_features(saved.features))
     playback = playbacks.seek(replace(opened, own=own), saved.at)
     return Branch(saved.id, saved.name, playback, saved.parent, saved.lines)
-
-
-def _continues(tree: Tree, branch: Branch) -> bool:
-    """Whether it has the lines that it shares with its parent, and one of its own."""
-    if branch.parent is None:
-        return True
-    lines, parent = branch.playback.play.statements, tree.branch(branch.parent)
-    shared = parent.playback.play.statements[: branch.lines]
-    return 0 <= branch.lines < len(lines) and lines[: branch.lines] == shared
 
 
 def _damaged(name: str) -> PlayError:

@@ -116,8 +116,7 @@ def _frames(play: Play, features: Features) -> tuple[Frame, ...]:
     frames = [Frame(stage, 0)]
     for line, statement in enumerate(play.statements, 1):
         stage = do_line(stage, statement, line)
-        if stage.moment > frames[-1].stage.moment:
-            frames.append(Frame(stage, line))
-        else:
-            frames[-1] = Frame(stage, line)
+        if stage.moment == frames[-1].stage.moment:
+            frames.pop()
+        frames.append(Frame(stage, line))
     return tuple(frames)

@@ -3,7 +3,7 @@
 (* One Kafka partition as the explorer's level "partition" cuts it: a      *)
 (* KRaft controller, the brokers with a replica, AlterPartition requests   *)
 (* that may be slow, metadata that may lag.  Written from the KIPs and     *)
-(* from the definition of a state in kiplab/explore/levels/normal_partition.py,   *)
+(* from the definition of a state in kiplab/explore/levels/levels.toml,    *)
 (* to judge the explorer: TLC has to count the same states and to find     *)
 (* ways to lose data that are as short.                                    *)
 (*                                                                         *)

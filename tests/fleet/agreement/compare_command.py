@@ -17,8 +17,7 @@ from pathlib import Path
 import msgspec
 
 from kiplab.fleet.agreement.engine_run import EngineRun
-from kiplab.fleet.agreement.kernel_run import EndlessTraceError
-from kiplab.fleet.agreement.outside_events import OutsideSchedule
+from kiplab.fleet.agreement.kernel_run import EndlessTraceError, OutsideSchedule
 from tests.fleet.agreement import trace_comparison
 from tests.fleet.agreement.random_outside import racing_schedule, random_schedule
 from tests.fleet.agreement.small_schedules import small_schedules

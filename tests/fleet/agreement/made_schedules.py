@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from kiplab.fleet.agreement.outside_events import OutsideSchedule
+from kiplab.fleet.agreement.kernel_run import OutsideSchedule
 
 _MADE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["made"]
 MADE = [(msgspec.convert(one, OutsideSchedule), one["set"]) for one in _MADE]

@@ -8,7 +8,7 @@ check it joins all the same; then the leader goes. Only some of them end that wa
 
 from random import Random
 
-from kiplab.fleet.agreement.outside_events import (
+from kiplab.fleet.agreement.kernel_run import (
     Fate,
     Outside,
     OutsideKind,

@@ -10,7 +10,7 @@ from itertools import permutations, product
 
 from msgspec.structs import replace
 
-from kiplab.fleet.agreement.outside_events import Outside, OutsideSchedule, ordered
+from kiplab.fleet.agreement.kernel_run import Outside, OutsideSchedule, ordered
 
 INCIDENTS = (
     Outside(at=3_000, kind="crash", broker=1, restart=1_000, level=2, delays=(10_000,)),

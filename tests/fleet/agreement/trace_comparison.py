@@ -8,10 +8,15 @@ import msgspec
 from msgspec.structs import replace
 
 from kiplab.fleet.agreement.engine_run import EngineRun
-from kiplab.fleet.agreement.kernel_run import kernel_run
-from kiplab.fleet.agreement.outside_events import Outside, OutsideSchedule
-from kiplab.fleet.agreement.trace_lines import Trace, TracedState, TraceLine
-from kiplab.fleet.kernel.feature_sets import EVERY_SET, features_of
+from kiplab.fleet.agreement.kernel_run import (
+    Outside,
+    OutsideSchedule,
+    Trace,
+    TracedState,
+    TraceLine,
+    kernel_run,
+)
+from kiplab.fleet.kernel.mirrored_guards import EVERY_SET, features_of
 from kiplab.protocol.features import Features, parse_features
 
 COMPARED: dict[str, Features] = {

@@ -7,9 +7,14 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from kiplab.fleet.agreement.kernel_run import FIRST_LEADER_EPOCH, FIRST_PARTITION_EPOCH
-from kiplab.fleet.agreement.outside_events import OutsideSchedule
-from kiplab.fleet.agreement.trace_lines import NOBODY, Trace, TracedState
+from kiplab.fleet.agreement.kernel_run import (
+    FIRST_LEADER_EPOCH,
+    FIRST_PARTITION_EPOCH,
+    NOBODY,
+    OutsideSchedule,
+    Trace,
+    TracedState,
+)
 from kiplab.protocol.guards import GUARDS
 
 _STEPS = {

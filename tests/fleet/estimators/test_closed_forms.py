@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from kiplab.fleet.estimators import closed_forms
+from kiplab.fleet.estimators import window_draws
 from kiplab.fleet.estimators.forced_outages import OUTAGE_METRICS, left_out
 from kiplab.fleet.estimators.forced_windows import METRICS, STALE_JOIN
 from kiplab.fleet.fleet_answers import quick_estimate
@@ -52,4 +52,4 @@ def test_an_interval_is_no_narrower_than_what_the_estimate_leaves_out(
 
 def test_what_a_crash_takes_with_it_counts_disks_too() -> None:
     with_disks = replace(QUIET, disk_failures_per_year=0.5)
-    assert closed_forms.lost_share(with_disks) == pytest.approx(0.5 + 0.5 * 0.1)
+    assert window_draws.lost_share(with_disks) == pytest.approx(0.5 + 0.5 * 0.1)

@@ -8,9 +8,9 @@ from msgspec.structs import replace
 from kiplab.figures.how_often.fleet_words import set_words
 from kiplab.fleet import FleetAnswer, estimate, read_study
 from kiplab.fleet.agreement.kernel_run import kernel_run
-from kiplab.fleet.fleet_answers.elr_price import LEFT_OUT, ElrSide, elr_prices
 from kiplab.fleet.fleet_answers.first_screen import first_screen
-from kiplab.fleet.kernel.feature_sets import OF_TODAY, TODAY
+from kiplab.fleet.fleet_answers.yearly_incidents import LEFT_OUT, ElrSide, elr_prices
+from kiplab.fleet.kernel.mirrored_guards import OF_TODAY, TODAY
 from tests.fleet.agreement.random_outside import random_schedule
 from tests.fleet.agreement.trace_comparison import COMPARED
 from tests.protocol.building import present

@@ -11,7 +11,7 @@ from kiplab import fleet
 from kiplab.cli.fleet_text import answer_text
 from kiplab.fleet.fleet_answers.fleet_answer import FleetAnswer
 from kiplab.fleet.parameters.fleet_study import study_of
-from kiplab.fleet.parameters.years import MICROSECONDS_PER_YEAR
+from kiplab.fleet.parameters.scenario import MICROSECONDS_PER_YEAR
 from kiplab.fleet.pipeline import study_folder
 from kiplab.fleet.pipeline.study_folder import StudyFolderError
 from kiplab.fleet.statistics.event_rates import NeverHappens, NeverSeen, SeenRate, WeighedRate

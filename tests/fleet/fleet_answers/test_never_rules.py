@@ -11,11 +11,10 @@ from kiplab.fleet.estimators.forced_windows import METRICS as FORCED_METRICS
 from kiplab.fleet.estimators.forced_windows import forced_rates
 from kiplab.fleet.fleet_answers import counted_metrics
 from kiplab.fleet.fleet_answers.counted_metrics import COUNTED, NeverRule, never_in
-from kiplab.fleet.kernel.feature_sets import EVERY_SET, FEATURE_SETS
+from kiplab.fleet.kernel.mirrored_guards import EVERY_SET, FEATURE_SETS
 from kiplab.fleet.kernel.simulation import METRIC_NAMES, Counts, simulate
 from kiplab.fleet.parameters import Parameters, Scenario
-from kiplab.fleet.parameters.as_world import as_world, horizon_us
-from kiplab.fleet.parameters.meaningful_sets import kips_of
+from kiplab.fleet.parameters.scenario import as_world, horizon_us, kips_of
 from kiplab.fleet.pipeline.study_plan import FORCED, NAIVE
 from kiplab.fleet.statistics.event_rates import WeighedRate
 

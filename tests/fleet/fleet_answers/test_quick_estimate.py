@@ -10,7 +10,7 @@ from kiplab import fleet
 from kiplab.fleet.estimators.forced_outages import OUTAGE_METRICS
 from kiplab.fleet.estimators.forced_windows import METRICS as WINDOW_METRICS
 from kiplab.fleet.fleet_answers import quick_estimate
-from kiplab.fleet.fleet_answers.forced_scenarios import forced_metrics, forced_words
+from kiplab.fleet.fleet_answers.counted_metrics import forced_metrics, forced_words
 from kiplab.fleet.fleet_answers.quick_estimate import changed
 from kiplab.fleet.statistics.event_rates import NeverHappens, NeverSeen, SeenRate, WeighedRate
 from tests.repeated import in_long

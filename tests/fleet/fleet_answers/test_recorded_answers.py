@@ -14,13 +14,13 @@ from kiplab.classroom.exercise_table import WHAT_IFS
 from kiplab.classroom.exercises import reading_rates
 from kiplab.extras import MissingExtraError
 from kiplab.fleet import FleetAnswer, FleetStudy, estimate, read_study
-from kiplab.fleet.fleet_answers import quick_estimate, recorded_answers
-from kiplab.fleet.fleet_answers.quick_estimate import changed
-from kiplab.fleet.fleet_answers.recorded_answers import (
+from kiplab.fleet.fleet_answers import quick_estimate
+from kiplab.fleet.fleet_answers.quick_estimate import (
     FILE,
     RecordedAnswer,
     RecordedRow,
     RecordedStory,
+    changed,
     changes_of,
 )
 from kiplab.plays.play import format_play
@@ -85,16 +85,16 @@ def test_the_file_is_what_the_kernel_says(request: pytest.FixtureRequest) -> Non
         )
         for parameters in STORIES
     ]
-    made = recorded_answers.Recordings(tuple(answers), tuple(stories))
+    made = quick_estimate.Recordings(tuple(answers), tuple(stories))
     if request.config.getoption("--rewrite"):
         Path(str(FILE)).write_bytes(msgspec.json.encode(made) + b"\n")
-    recorded_answers._recordings.cache_clear()
-    assert recorded_answers._recordings() == made
+    quick_estimate._recordings.cache_clear()
+    assert quick_estimate._recordings() == made
 
 
 def test_a_recorded_rate_is_what_the_kernel_says() -> None:
     small = read_study("small")
-    known = recorded_answers.recorded_answer(small)
+    known = quick_estimate.recorded_answer(small)
     assert known is not None
     assert [row.found for row in known.rows] == [row.found for row in estimate(small).rows]
 

@@ -11,7 +11,7 @@ from kiplab.fleet.estimators.forced_windows import forced_block
 from kiplab.fleet.fleet_answers.work_block import work_block
 from kiplab.fleet.kernel.simulation import METRIC_NAMES
 from kiplab.fleet.parameters import Parameters, Scenario
-from kiplab.fleet.parameters.meaningful_sets import kips_of
+from kiplab.fleet.parameters.scenario import kips_of
 from kiplab.fleet.pipeline.study_plan import METHODS, FleetOrder, Partial
 from kiplab.fleet.statistics.block_means import Weights
 

@@ -6,8 +6,7 @@ from msgspec.structs import replace
 from kiplab.fleet.fleet_answers.zookeeper_rates import zookeeper_rates
 from kiplab.fleet.kernel import world
 from kiplab.fleet.parameters import PARAMETERS, Parameters, Scenario
-from kiplab.fleet.parameters.as_world import as_world, horizon_us
-from kiplab.fleet.parameters.years import MICROSECONDS_PER_YEAR
+from kiplab.fleet.parameters.scenario import MICROSECONDS_PER_YEAR, as_world, horizon_us
 
 OF_THE_FLEET = {"clusters", "brokers", "partitions", "replica_sets"}
 """How many replica sets there are, and how many partitions on each: what happens to one is the

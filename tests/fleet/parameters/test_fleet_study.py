@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kiplab.fleet.parameters import FleetStudy, ParameterError, presets, read_study
-from kiplab.fleet.parameters.fleet_study import study_from, study_of
+from kiplab.fleet.parameters.fleet_study import study_from, study_of, written
 from kiplab.fleet.parameters.parameter_table import PARAMETERS, Parameter
-from kiplab.fleet.parameters.study_text import written
 
 
 def grid(**parameters: Any) -> FleetStudy:

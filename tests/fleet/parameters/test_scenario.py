@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from kiplab.fleet.kernel.feature_sets import EVERY_SET
+from kiplab.fleet.kernel.mirrored_guards import EVERY_SET
 from kiplab.fleet.parameters import PARAMETERS, ParameterError, Parameters, Scenario
-from kiplab.fleet.parameters.meaningful_sets import KipStanding, standing_of
+from kiplab.fleet.parameters.scenario import KipStanding, standing_of
 
 BASE = Scenario(feature_sets=("none", "841+903"))
 

@@ -5,14 +5,6 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from kiplab.fleet.estimators.closed_forms import (
-    alone_share,
-    away_s,
-    expansions,
-    met_by_another,
-    replaced_share,
-    tail_lost_share,
-)
 from kiplab.fleet.estimators.forced_outages import (
     ALL_GONE,
     ALL_GONE_US,
@@ -30,11 +22,18 @@ from kiplab.fleet.estimators.forced_windows import (
     forced_block,
     forced_exposure,
 )
-from kiplab.fleet.estimators.window_draws import real_draws
+from kiplab.fleet.estimators.window_draws import (
+    alone_share,
+    away_s,
+    expansions,
+    met_by_another,
+    real_draws,
+    replaced_share,
+    tail_lost_share,
+)
 from kiplab.fleet.kernel.world import SECOND, YEAR, Constant, Exponential, Uniform, World
 from kiplab.fleet.parameters import Parameters
-from kiplab.fleet.parameters.meaningful_sets import kips_of
-from kiplab.fleet.parameters.years import SECONDS_PER_YEAR
+from kiplab.fleet.parameters.scenario import SECONDS_PER_YEAR, kips_of
 from tests.fleet.referees.compared import (
     BOTH,
     QUIET,

@@ -7,10 +7,9 @@ from typing import NamedTuple
 from kiplab.fleet.kernel.simulation import Counts, simulate
 from kiplab.fleet.kernel.world import YEAR, World
 from kiplab.fleet.parameters import Parameters, Scenario
-from kiplab.fleet.parameters.as_world import as_world
+from kiplab.fleet.parameters.scenario import as_world
 from kiplab.fleet.statistics.block_means import Weights, alarms, block_mean
-from kiplab.fleet.statistics.event_rates import poisson_interval
-from kiplab.fleet.statistics.intervals import Interval
+from kiplab.fleet.statistics.event_rates import Interval, poisson_interval
 
 BLOCKS, SEED, FEW = 40, 20_130, 1_000
 """FEW events are bounded as Poisson's: they are too rare to meet each other."""

@@ -11,10 +11,9 @@ import msgspec
 from numpy import exp, inf
 
 from kiplab.fleet.estimators import window_draws
-from kiplab.fleet.estimators.closed_forms import lost_share
-from kiplab.fleet.estimators.window_draws import WindowDraws, exponential
+from kiplab.fleet.estimators.window_draws import WindowDraws, exponential, lost_share
 from kiplab.fleet.parameters import Parameters
-from kiplab.fleet.parameters.years import MICROSECONDS_PER_YEAR, SECONDS_PER_YEAR
+from kiplab.fleet.parameters.scenario import MICROSECONDS_PER_YEAR, SECONDS_PER_YEAR
 
 Arc = tuple[str, str, Any, str]
 """From one state to another, at a rate; the events that it is, with spaces between them."""

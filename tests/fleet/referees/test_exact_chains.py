@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import asdict, replace
 
 from kiplab.fleet.parameters import Parameters
-from kiplab.fleet.parameters.years import SECONDS_PER_YEAR
+from kiplab.fleet.parameters.scenario import SECONDS_PER_YEAR
 from tests.fleet.referees import exact_chains as chains
 from tests.fleet.referees.claims import last_replica_losses
 

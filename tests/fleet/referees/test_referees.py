@@ -6,7 +6,7 @@ import pytest
 
 from kiplab.fleet.fleet_answers.counted_metrics import COUNTED, who_checks
 from kiplab.fleet.statistics.block_means import Weights
-from kiplab.fleet.statistics.intervals import Interval
+from kiplab.fleet.statistics.event_rates import Interval
 from tests.fleet.referees.claims import claims
 from tests.fleet.referees.compared import BLOCKS, Claim, certain, judged, weighed_blocks
 from tests.fleet.test_racing_schedules import COUNTED_IN_TRACES

@@ -3,8 +3,7 @@
 import pytest
 from numpy.random import Generator, Philox
 
-from kiplab.fleet.statistics.block_means import Weights
-from kiplab.fleet.statistics.clustered_counts import clustered_rate, dispersion, size_together
+from kiplab.fleet.statistics.block_means import Weights, clustered_rate, dispersion, size_together
 from kiplab.fleet.statistics.event_rates import NeverSeen, SeenRate, event_rate
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kiplab.fleet.statistics.intervals import exact, in_words
+from kiplab.fleet.statistics.event_rates import exact, in_words
 
 
 @pytest.mark.parametrize("exposure", [1, 10, 5_000])

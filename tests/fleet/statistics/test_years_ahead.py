@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from numpy import outer
 from scipy.stats import poisson
 
-from kiplab.fleet.statistics.clustered_counts import count_gap
+from kiplab.fleet.statistics.block_means import count_gap
 from kiplab.fleet.statistics.event_rates import (
     NeverHappens,
     NothingWeighed,

@@ -100,7 +100,7 @@ class Generated:
         """Ask so many; the turn in which they part, which is the last, or None."""
         try:
             self._begin()
-            while not self.conversation.parted and self.conversation.requests < questions:
+            while not self._is_over() and self.conversation.requests < questions:
                 for share, event in self._events:
                     if self.questions.dice.random() < share and not self.conversation.parted:
                         event()
@@ -153,6 +153,14 @@ class Generated:
             request = self.questions.next(self.engine.held)
             if not self.engine.leaves_a_session(request):
                 return request
+
+    def _is_over(self) -> bool:
+        """They parted; or a last known leader is no replica any more, as its partition moved while
+        nobody could lead it: when Kafka elects it, it asks for its directory, and fails (4.2.2, by
+        PartitionRegistration.directory). The engine elects it.
+        """
+        lost = (set(p.last_known) - set(p.replicas) for p in self.engine.held.partitions)
+        return self.conversation.parted or any(lost)
 
     def _is_settled(self) -> bool:
         """Who is silent is fenced with the next question: nothing else shall find him."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from kiplab.judge.java_process import DeadKafkaError
-from kiplab.judge.kafka_jars import judged_releases
+from kiplab.judge.kafka_jars import jar_cache
 
 from .cluster_run import ClusterRun, Sighting
 from .hole_story import PLAY, WORDS, Beat, beside_the_engine, told
@@ -38,11 +38,11 @@ class HoleAttempt(NamedTuple):
 def main(words: Sequence[str] | None = None) -> int:
     options = _options().parse_args(words)
     try:
-        patch = judged_releases.patch_release(options.kafka)
+        patch = jar_cache.patch_release(options.kafka)
         return _run(patch, options.attempts, options.lag_ms, options.min_isr)
-    except judged_releases.UnjudgedReleaseError as unknown:
+    except jar_cache.UnjudgedReleaseError as unknown:
         _options().error(str(unknown))
-    except (judged_releases.MissingKafkaError, DeadKafkaError) as missing:
+    except (jar_cache.MissingKafkaError, DeadKafkaError) as missing:
         print(missing, file=sys.stderr)
         return MISSING
 

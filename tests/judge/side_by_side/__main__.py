@@ -7,7 +7,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from kiplab.judge.kafka_jars.judged_releases import LAST_PATCH, MissingKafkaError
+from kiplab.judge.kafka_jars.jar_cache import LAST_PATCH, MissingKafkaError
 from tests.judge.side_by_side import shipped
 from tests.judge.side_by_side.stored_answers import keep_recordings, recordings_of
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kiplab.extras import MissingExtraError
 from kiplab.judge.java_process import DeadKafkaError
-from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
+from kiplab.judge.kafka_jars.jar_cache import MissingKafkaError
 
 from . import judging
 from .judging import BadSubjectError, Judge, Judged

@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from kiplab.judge.java_process import DeadKafkaError
-from kiplab.judge.kafka_jars.judged_releases import zookeeper_release
+from kiplab.judge.kafka_jars.jar_cache import zookeeper_release
 from kiplab.judge.zookeeper_era import kafka_server, real_control_requests, sequences
 from kiplab.plays.play import Play, format_play
 from kiplab.plays.play_errors import PlayError

@@ -13,7 +13,7 @@ from kiplab.engine import moves
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.history import Recorded
 from kiplab.engine.step import Step, step
-from kiplab.judge.kafka_jars.judged_releases import zookeeper_release
+from kiplab.judge.kafka_jars.jar_cache import zookeeper_release
 from kiplab.judge.zookeeper_era import real_control_requests, sequences
 from kiplab.judge.zookeeper_era.sequences import NO_EPOCH, Passage, SentRequest, ShutdownAnswer
 from kiplab.judge.zookeeper_plays import engine_ear

@@ -1,5 +1,7 @@
 // One drawer of elements for each kind of part: `make` once, `paint` with what has changed.
 // A control that was set here and not yet told to the kernel knows better than what comes from there.
+const KINDS = {};
+
 const set = (element, name, value) => {
   if (element[name] !== value) element[name] = value;
 };
@@ -15,7 +17,7 @@ const paintButton = (element, part) => {
   set(element, "disabled", part.disabled);
 };
 
-const pressable = {
+KINDS.button = {
   make({ act }) { return buttonOf((element) => act("press", element.dataset.kiplabLeads)); },
   paint(element, part) {
     paintButton(element, part);
@@ -25,7 +27,7 @@ const pressable = {
   },
 };
 
-const toggling = {
+KINDS.toggle = {
   make({ act }) {
     return buttonOf((element) => {
       element.meant = !(element.matches(".kiplab-asked") ? element.meant : element.ariaPressed === "true");
@@ -40,7 +42,7 @@ const toggling = {
   },
 };
 
-const written = {
+KINDS.words = {
   make() { return make("div", { class: "kiplab-words" }); },
   paint(element, part, changed) {
     if (changed.has("value")) element.innerHTML = part.value;
@@ -48,7 +50,7 @@ const written = {
 };
 
 // What the reader has unfolded, and where the focus is, stays when the words change.
-const folding = {
+KINDS.folding = {
   make() {
     const element = make("div", { class: "kiplab-words" });
     element.unfolded = new Map();
@@ -107,10 +109,17 @@ const field = ({ type, event = "change", latest = false, traits = [], dressed = 
   };
 };
 
+KINDS.area = field({ type: "text", tag: "textarea" });
+KINDS.checkbox = field({ type: "checkbox", dressed: ticking });
+KINDS.number = field({ type: "number", traits: ["min", "max"] });
+KINDS.text = field({ type: "text", event: "input", traits: ["placeholder"] });
+// Words are looked for in the page: the kernel hears nothing of it.
+KINDS.finder = { make: finderField, paint() {} };
+
 const ranged = field({ type: "range", event: "input", latest: true, traits: ["min", "max"] });
 
 // The positions of a scale have words of their own.
-const slid = {
+KINDS.slider = {
   make(tools) {
     const element = ranged.make(tools);
     element.classList.add("kiplab-slider");
@@ -131,7 +140,9 @@ const slid = {
   },
 };
 
-const menu = {
+KINDS.scale = KINDS.slider;
+
+KINDS.dropdown = {
   make({ act, name }) {
     const input = make("select");
     input.addEventListener("change", () => act("value", input.selectedIndex));
@@ -148,7 +159,7 @@ const menu = {
   },
 };
 
-const chosen = {
+KINDS.radio = {
   make() { return make("div", { class: "kiplab-choices", role: "radiogroup" }); },
   paint(element, part, changed, { act, name }) {
     element.ariaLabel = part.description;
@@ -169,7 +180,7 @@ const chosen = {
 };
 
 // Each thing can be dragged, and moved by arrow keys when it has the focus.
-const arranged = {
+KINDS.ordered = {
   make({ act }) {
     const list = make("ol", { class: "kiplab-ordered" });
     const tell = () => act("value", [...list.children].map((item) => item.name), { latest: true });
@@ -217,7 +228,7 @@ const arranged = {
 };
 
 // A file is read here: the kernel may be on another machine.
-const uploaded = {
+KINDS.upload = {
   make({ act }) {
     const input = make("input", { type: "file", hidden: "" });
     const element = buttonOf(() => input.click());
@@ -238,7 +249,7 @@ const uploaded = {
 };
 
 // It counts here, so that it keeps its pace however slow the kernel is.
-const playing = {
+KINDS.player = {
   make({ act }) { return Object.assign(make("span", { hidden: "" }), { act }); },
   paint(element, part, changed) {
     if (changed.has("value")) element.at = part.value;
@@ -254,24 +265,4 @@ const playing = {
     }, part.interval);
   },
   end(element) { clearInterval(element.timer); },
-};
-
-const KINDS = {
-  area: field({ type: "text", tag: "textarea" }),
-  button: pressable,
-  checkbox: field({ type: "checkbox", dressed: ticking }),
-  dropdown: menu,
-  // Words are looked for in the page: the kernel hears nothing of it.
-  finder: { make: finderField, paint() {} },
-  folding,
-  number: field({ type: "number", traits: ["min", "max"] }),
-  ordered: arranged,
-  player: playing,
-  radio: chosen,
-  scale: slid,
-  slider: slid,
-  text: field({ type: "text", event: "input", traits: ["placeholder"] }),
-  toggle: toggling,
-  upload: uploaded,
-  words: written,
 };

@@ -2,6 +2,9 @@
 // say it; elsewhere it is seen from what lies behind the widget, or else from the reader's system.
 const SYSTEM = window.matchMedia("(prefers-color-scheme: dark)");
 
+// Whether nobody has asked in this page for what is done once, whichever panel comes first.
+const isFirst = (what, { dataset } = document.body) => !dataset[what] && (dataset[what] = "true");
+
 // Red, green and blue from 0 to 255, alpha from 0 to 1: browsers compute nearly every colour so.
 const behind = (element) => {
   for (let at = element; at; at = at.parentElement) {

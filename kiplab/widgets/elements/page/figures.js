@@ -2,7 +2,6 @@
 // page each colour of the light theme becomes that of the dark one, unless a theme was asked for; also
 // on what plotly draws anew or adds later, such as hover cards. On a light page they come back.
 const PAINTED = ["fill", "stroke", "background-color"];
-const TURNS = "kiplabFigures";
 
 const rgbOf = (hex) => {
   const parts = [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
@@ -49,8 +48,7 @@ const follower = (figure) => {
 
 // Once for a page, whichever panel comes first.
 const turnFigures = () => {
-  if (document.body.dataset[TURNS]) return;
-  document.body.dataset[TURNS] = "true";
+  if (!isFirst("kiplabFigures")) return;
   const followed = new WeakMap();
   let isDarkNow = false;
   let waiting = false;

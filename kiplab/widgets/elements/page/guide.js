@@ -69,10 +69,8 @@ const keepEnter = ({ target }) => {
   }
 };
 
-const FOLLOWED = "kiplabFollowsLinks";
 const followLinks = () => {
-  if (document.body.dataset[FOLLOWED]) return;
-  document.body.dataset[FOLLOWED] = "true";
+  if (!isFirst("kiplabFollowsLinks")) return;
   document.addEventListener("click", followLink, true);
   document.addEventListener("focusin", keepEnter);
 };

@@ -1,7 +1,6 @@
 // JupyterLab takes arrow keys and others from everything that has the focus and is no text field.
 // In here they belong to the controls: menus, sliders, boxes. JupyterLab asks only the element that
 // has the focus, so each one says so when it gets it. Once per page is enough.
-const MARK = "kiplabKeys";
 const INSIDE = ".kiplab-keys";
 const NATIVE = Object.getOwnPropertyDescriptor(HTMLButtonElement.prototype, "disabled");
 
@@ -40,8 +39,7 @@ const upTo = (box, element) => {
 };
 
 const keepKeys = () => {
-  if (document.body.dataset[MARK]) return;
-  document.body.dataset[MARK] = "true";
+  if (!isFirst("kiplabKeys")) return;
   let path = [];
   const gone = new MutationObserver(() => refuge(path));
   document.addEventListener("focusin", ({ target }) => {

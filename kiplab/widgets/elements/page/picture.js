@@ -8,9 +8,6 @@ const TRIES = 30;
 // One promise for each version, whichever picture asks first.
 const plotlyReaders = (globalThis.kiplabPlotly ??= new Map());
 
-const readPlotly = (code) =>
-  kiplabRead("const module = { exports: {} };\n", code, "\nexport default module.exports;");
-
 // A slow machine may not have read the model yet, and is asked again: each try takes two seconds.
 const modelOf = async (model, id) => {
   for (let left = TRIES; ; left -= 1) {
@@ -25,7 +22,8 @@ const modelOf = async (model, id) => {
 const plotlyOf = async (model) => {
   const shared = await modelOf(model, model.get("plotly"));
   const version = shared.get("version");
-  if (!plotlyReaders.has(version)) plotlyReaders.set(version, readPlotly(shared.get("code")));
+  const read = (code) => kiplabRead("const module = { exports: {} };\n", code, "\nexport default module.exports;");
+  if (!plotlyReaders.has(version)) plotlyReaders.set(version, read(shared.get("code")));
   return plotlyReaders.get(version);
 };
 

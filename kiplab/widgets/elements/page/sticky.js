@@ -1,8 +1,6 @@
 // What one needs to see while one acts stays visible: the head always, the picture below it where the
 // window is high enough for both. A page may put boxes around a cell's output that clip, or that would
 // scroll if they were too small: in such a box nothing stays, so it is opened while everything fits.
-const HEAD = ".kiplab-head";
-const STAGE = ".kiplab-stage";
 const OPENED = "kiplab-opened";
 // So much of the window belongs to the panels at least.
 const PANELS = 0.28;
@@ -82,7 +80,7 @@ const keepVisible = (el, report, busy) => {
     watched.add(box);
   };
   const watch = new ResizeObserver(() => {
-    const [head, stage] = [el.querySelector(HEAD), el.querySelector(STAGE)];
+    const [head, stage] = ["head", "stage"].map((name) => el.querySelector(`.kiplab-${name}`));
     if (head && stage?.offsetHeight) settle(head, stage).forEach(follow);
     else tell(expected());
   });
