@@ -50,6 +50,14 @@ class GatheredFindings:
         group.partitions += (self._names.setdefault(name, name) for name in finding.partitions)
         group.incarnations.update(dict.fromkeys(finding.incarnations))
 
+    def leaves_out(self, rule: str, event: int) -> bool:
+        """Whether there is no place for a note of that rule and event: then it is counted here, and
+        need not be made.
+        """
+        full = self._count == KEPT and (rule, event, _ALONE) not in self._groups["note"]
+        self.left_out += full
+        return full
+
     def add_all(self, findings: Iterable[Finding]) -> None:
         """Some more."""
         for finding in findings:

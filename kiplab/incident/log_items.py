@@ -4,7 +4,7 @@ Times are milliseconds since 1970 by the clock of the active controller, UNKNOWN
 none. Offsets are those of the log.
 """
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import msgspec
 
@@ -12,7 +12,7 @@ UNKNOWN = -1
 """A time, offset, controller epoch or controller's id that the input does not tell."""
 
 
-class OffsetAndTime(NamedTuple):
+class OffsetAndTime(msgspec.Struct, frozen=True, order=True, gc=False):
     """A place in the log and the controller's time there. Order is by offset only."""
 
     offset: int

@@ -132,10 +132,10 @@ def read_metadata_log(
     try:
         for event in replay.events(items):
             nodes.add(event)
-            told = findings_of(event, thresholds)
             if asked == _EVERYTHING:
-                found.add_all(told)
+                found.add_all(findings_of(event, thresholds, found.leaves_out))
             elif asked.is_about(event.partition, event.incarnation):
+                told = findings_of(event, thresholds)
                 found.add_all(asked.within(told, event.record.moment))
     except KeyboardInterrupt:
         is_whole = False
@@ -179,7 +179,7 @@ class _Asked(NamedTuple):
         names, topic = self.partitions, partition.rpartition("-")[0]
         return (not names or partition in names) and self.topic in (None, topic)
 
-    def within(self, found: Iterator[Finding], end: OffsetAndTime) -> Iterator[Finding]:
+    def within(self, found: Iterable[Finding], end: OffsetAndTime) -> Iterator[Finding]:
         """Those between the bounds, of findings that were made at `end`."""
         if self.since and _is_before(end, self.since):
             return

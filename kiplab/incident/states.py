@@ -21,7 +21,7 @@ class PartitionKey(NamedTuple):
     partition: int
 
 
-class Joined(NamedTuple):
+class Joined(msgspec.Struct, frozen=True, gc=False):
     """Under which broker epoch a member entered the ISR, and where. A member that a checkpoint
     brought has the epoch that was registered there, or an earlier one: it is not `exact`.
     """
@@ -119,7 +119,7 @@ class ClusterState(msgspec.Struct, frozen=True, gc=False):
     idles: bool = False
     """Whether the controllers of this log write a record while nothing happens."""
     previous: OffsetAndTime | None = None
-    """The record before this one."""
+    """The record before this one, where that was a second or more before it."""
 
     @property
     def has_elr(self) -> bool:
@@ -171,6 +171,11 @@ class LogEvent(msgspec.Struct, frozen=True, gc=False):
     """The offset of the record that names the broker: of its fence, unfencing, controlled shutdown
     or registration, with which the controller wrote this one. UNKNOWN where it wrote it alone.
     """
+
+    @property
+    def origin(self) -> int:
+        """The offset of its cause, or its own where the controller wrote it alone."""
+        return self.record.offset if self.cause == UNKNOWN else self.cause
 
     @property
     def partition(self) -> PartitionState | None:

@@ -7,7 +7,7 @@ from ..states import ClusterState, PartitionState
 from .finding import Finding
 from .finding_words import joined_as, lasted, process
 from .leader_changes import is_held_clean, is_other_process, is_unclean
-from .rule import EndOfLog, LoggedChange, change_rule, ended, lasting_rule, open_since
+from .rule import LEADER, EndOfLog, LoggedChange, change_rule, ended, lasting_rule, open_since
 
 RECOVERING_MS = 10 * 60_000
 """A leader asks for a change of the ISR as soon as a follower has caught up, which ends it: ten
@@ -49,7 +49,7 @@ def _still_gone(end: EndOfLog) -> Iterator[Finding]:
             )
 
 
-@change_rule("F2", "note", _still_gone)
+@change_rule("F2", "note", LEADER, at_end=_still_gone)
 def alone_then_gone(change: LoggedChange) -> Iterator[Finding]:
     """An ISR of one whose only member is then fenced or stops, so that nobody leads."""
     event, was, broker = change.event, change.before, change.elected

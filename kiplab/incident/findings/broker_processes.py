@@ -6,7 +6,7 @@ from ..log_items import OffsetAndTime
 from ..states import LogEvent, RegisteredIncarnation
 from .finding import Finding
 from .finding_words import duration_ms, lasted, span
-from .rule import EndOfLog, Thresholds, rule
+from .rule import LIFE, SILENCE, EndOfLog, Thresholds, rule
 
 FAILOVER_MS = (8_000, 12_000)
 """A new controller counts every session from its own start, and a session is 9 s by default
@@ -21,7 +21,7 @@ STOP_MS = 6 * 60_000
 its session ends 9 s after its last heartbeat."""
 
 
-@rule("F9", "sure")
+@rule("F9", "sure", LIFE)
 def two_processes(event: LogEvent, _: Thresholds) -> Iterator[Finding]:
     """An incarnation that registers again after another one had its broker id."""
     now = event.incarnation
@@ -43,7 +43,7 @@ def two_processes(event: LogEvent, _: Thresholds) -> Iterator[Finding]:
         yield two_processes.finding(event, said, incarnations=incarnations)
 
 
-@rule("F10", "note")
+@rule("F10", "note", LIFE)
 def all_fenced_after_failover(event: LogEvent, _: Thresholds) -> Iterator[Finding]:
     """Two brokers or more, fenced together a session after a controller epoch began."""
     since, now, cluster = event.cluster.controller_since, event.record.moment, event.cluster
@@ -68,7 +68,7 @@ def all_fenced_after_failover(event: LogEvent, _: Thresholds) -> Iterator[Findin
         )
 
 
-@rule("F11", "sure")
+@rule("F11", "sure", SILENCE)
 def silent_controller(event: LogEvent, _: Thresholds) -> Iterator[Finding]:
     """No record for more than 5 s where an idle controller writes one every half second."""
     previous, now = event.cluster.previous, event.record.moment
@@ -94,7 +94,7 @@ def _never_finished(end: EndOfLog) -> Iterator[Finding]:
             )
 
 
-@rule("F12", "note", _never_finished)
+@rule("F12", "note", LIFE, at_end=_never_finished)
 def stop_not_finished(event: LogEvent, _: Thresholds) -> Iterator[Finding]:
     """A controlled shutdown that neither a fence nor a registration ends within 6 minutes."""
     now, moment = event.incarnation, event.record.moment

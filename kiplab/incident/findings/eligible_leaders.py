@@ -6,7 +6,7 @@ from ..states import NO_LEADER
 from .finding import Finding
 from .finding_words import first_release, joined_as, prevented_by
 from .leader_changes import LACKS, is_last_leader
-from .rule import LoggedChange, change_rule
+from .rule import ELR, LEADER, LoggedChange, change_rule
 
 DIRECTORIES_KEEP_ELR = "pr-20716.dirs-keep-elr"
 STRIKES_OFF = {"registration", "unregistration"}
@@ -23,7 +23,7 @@ def is_cleared_by_change(change: LoggedChange) -> bool:
     return "directories" in record.fields or not STRIKES_OFF.intersection(handlers)
 
 
-@change_rule("F14", "sure")
+@change_rule("F14", "sure", ELR)
 def elr_cleared_leaderless(change: LoggedChange) -> Iterator[Finding]:
     """Eligible leader replicas that were cleared while the partition had no leader."""
     before, has_elr = change.before, change.event.cluster.has_elr
@@ -46,7 +46,7 @@ def elr_cleared_leaderless(change: LoggedChange) -> Iterator[Finding]:
     yield elr_cleared_leaderless.finding(change.event, said, incarnations=incarnations)
 
 
-@change_rule("F15", "sure")
+@change_rule("F15", "sure", ELR)
 def elr_wiped_by_directories(change: LoggedChange) -> Iterator[Finding]:
     """Eligible leader replicas that were lost as a broker reported its directories (up to 4.2)."""
     elr = change.before.elr
@@ -61,7 +61,7 @@ def elr_wiped_by_directories(change: LoggedChange) -> Iterator[Finding]:
         yield elr_wiped_by_directories.finding(change.event, said, **better)
 
 
-@change_rule("F13", "occasion")
+@change_rule("F13", "occasion", LEADER)
 def last_leader(change: LoggedChange) -> Iterator[Finding]:
     """An unclean election of the last known leader: the ISR and the ELR are empty."""
     broker, before = change.elected, change.before

@@ -7,7 +7,7 @@ from ..log_items import UNKNOWN
 from ..states import NO_LEADER
 from .finding import Finding
 from .finding_words import first_release, is_before, joined_as, prevented_by, process
-from .rule import LoggedChange, change_rule
+from .rule import BACK, ELR, EPOCH, LEADER, LoggedChange, change_rule
 
 UNCLEAN = "unclean.leader.election.enable"
 LACKS = "whether {} lacked committed records"
@@ -49,7 +49,7 @@ def is_held_clean(change: LoggedChange) -> bool:
     return change.event.cluster.has_elr and change.elected in change.before.elr
 
 
-@change_rule("F1", "occasion")
+@change_rule("F1", "occasion", LEADER)
 def other_life(change: LoggedChange) -> Iterator[Finding]:
     """A clean election of a broker that had been in sync as an earlier incarnation."""
     if not is_other_process(change):
@@ -78,7 +78,7 @@ def other_life(change: LoggedChange) -> Iterator[Finding]:
     )
 
 
-@change_rule("F3", "occasion")
+@change_rule("F3", "occasion", LEADER | BACK)
 def unclean(change: LoggedChange) -> Iterator[Finding]:
     """An election of a broker that was in neither the ISR nor the ELR, or with recovery."""
     broker, before = change.elected, change.before
@@ -126,7 +126,7 @@ def _whose_doing(change: LoggedChange) -> str:
     return f"By hand or by configuration, the log cannot tell: no record sets {UNCLEAN}."
 
 
-@change_rule("F16", "sure")
+@change_rule("F16", "sure", LEADER | ELR)
 def dead_leader(change: LoggedChange) -> Iterator[Finding]:
     """A leader that is fenced or not registered, or -1 as the last known leader."""
     before, broker = change.before, change.elected
@@ -146,12 +146,10 @@ def dead_leader(change: LoggedChange) -> Iterator[Finding]:
         yield dead_leader.finding(change.event, said, **prevented_by(*better))
 
 
-@change_rule("F19", "note")
+@change_rule("F19", "note", EPOCH)
 def leader_epoch_without_leader_change(change: LoggedChange) -> Iterator[Finding]:
     """A new leader epoch under the same leader, with its reason."""
     before, after = change.before, change.after
-    if after.leader != before.leader or after.leader_epoch == before.leader_epoch:
-        return
     why, guards = "The log does not show why.", []
     if set(after.replicas) != set(before.replicas):
         why = "A reassignment that takes a replica away begins a new leader epoch."

@@ -1,11 +1,12 @@
 """A rule: a pure function of one event, with its name, its number and what it looks for."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import msgspec
 
-from ..log_items import UNKNOWN, OffsetAndTime
+from ..log_items import OffsetAndTime
 from ..states import NO_LEADER, ClusterState, LogEvent, PartitionState
 from .finding import Finding, FindingKind
 from .finding_words import duration_ms, lasted
@@ -31,7 +32,33 @@ class EndOfLog(msgspec.Struct, frozen=True):
     thresholds: Thresholds = USUAL
 
 
-class LoggedChange(NamedTuple):
+LEADER, EPOCH, ISR, ELR, BACK, OVER, LIFE, SILENCE = (1 << bit for bit in range(8))
+"""What rules ask for, and `deeds` tells of an event: another leader; a new leader epoch under the
+same one; another ISR; a partition with an ELR or a last known leader; one with members that an
+unclean election passed over; an end of what may last; a record about a broker; one after a silence.
+"""
+
+
+def deeds(event: LogEvent) -> int:
+    """Which of them an event has. Most events of a log have few, so that few rules are asked."""
+    was, now = event.before, event.after
+    did = LIFE * (event.incarnation is not None) | SILENCE * (event.cluster.previous is not None)
+    if was is None or now is None:
+        return did if was is None else did | OVER
+    if was.leaderless_since or was.recovering_since or was.below_since:
+        did |= OVER
+    if now.leader != was.leader:
+        did |= LEADER
+    elif now.leader_epoch != was.leader_epoch:
+        did |= EPOCH
+    if now.isr != was.isr:
+        did |= ISR
+    if was.elr or was.last_known or now.last_known:
+        did |= ELR
+    return did | BACK if was.passed_over else did
+
+
+class LoggedChange(msgspec.Struct, frozen=True, gc=False):
     """A record about a partition that is there before and after it. `elected` is NO_LEADER where
     nobody became leader; `joins` enter the ISR of a leader that stays, and that has asked for it.
     """
@@ -49,11 +76,11 @@ class LoggedChange(NamedTuple):
         return self.event.record.offset
 
 
-def change_of(event: LogEvent, thresholds: Thresholds) -> LoggedChange | None:
-    """The change of a partition that an event is, if it is one."""
+def change_of(event: LogEvent, thresholds: Thresholds) -> LoggedChange:
+    """The change of a partition that an event is."""
     before, after = event.before, event.after
-    if before is None or after is None:
-        return None
+    assert before is not None
+    assert after is not None
     if after.leader != before.leader or after.leader == NO_LEADER or after.isr == before.isr:
         elected = NO_LEADER if after.leader == before.leader else after.leader
         return LoggedChange(event, before, after, thresholds, elected)
@@ -68,14 +95,15 @@ LastingWords = Callable[[PartitionState, ClusterState], str]
 """A sentence with braces where it says how long."""
 
 
-class FindingRule(msgspec.Struct, frozen=True, kw_only=True):
-    """`kind` is the usual one of its findings. It judges events, or changes of partitions alone;
-    `at_end` tells what is not over with the log.
+class FindingRule(msgspec.Struct, frozen=True):
+    """`kind` is the usual one of its findings. It judges events, or changes of partitions alone,
+    that have one of the deeds `asks_for`; `at_end` tells what is not over with the log.
     """
 
     name: str
     id: str
     kind: FindingKind
+    asks_for: int
     looks_for: str
     of_event: Judge | None = None
     of_change: JudgeOfChange | None = None
@@ -84,16 +112,12 @@ class FindingRule(msgspec.Struct, frozen=True, kw_only=True):
     def finding(
         self, at: LogEvent, sentence: str, since: OffsetAndTime | None = None, **more: Any
     ) -> Finding:
-        """A finding of this rule; with `since` it lasted from there to the event.
-
-        Its `event` is the offset of the fence, unfencing, controlled shutdown or registration with
-        which the record was written, else that of the record itself.
-        """
+        """A finding of this rule; with `since` it lasted from there to the event."""
         fields: dict[str, Any] = {
             "partitions": (at.partition.name,) if at.partition else (),
             "until": at.record.offset if since else None,
             "evidence": (at.record,),
-            "event": at.record.offset if at.cause == UNKNOWN else at.cause,
+            "event": at.origin,
         }
         return self.open_finding(since or at.record.moment, sentence, **fields | more)
 
@@ -105,24 +129,21 @@ class FindingRule(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def _made(function: Callable[..., Any], **fields: Any) -> FindingRule:
+def _made(function: Any, id: str, kind: FindingKind, asks_for: int, **judges: Any) -> FindingRule:
     """A rule is called after its function, and looks for what the docstring of it says."""
-    looks_for = " ".join((function.__doc__ or "").split())
-    return FindingRule(name=function.__name__.replace("_", "-"), looks_for=looks_for, **fields)
+    name, looks_for = function.__name__.replace("_", "-"), " ".join(function.__doc__.split())
+    return FindingRule(name, id, kind, asks_for, looks_for, **judges)
 
 
 def rule(
-    id: str, kind: FindingKind, at_end: JudgeOfEnd | None = None
-) -> Callable[[Judge], FindingRule]:
-    """Makes a rule of a function of an event."""
-    return lambda judge: _made(judge, id=id, kind=kind, of_event=judge, at_end=at_end)
+    *row: Any, at_end: JudgeOfEnd | None = None, of: str = "of_event"
+) -> Callable[[Any], FindingRule]:
+    """Makes a rule of a function of an event. A row is (id, kind, deeds that it asks for)."""
+    return lambda judge: _made(judge, *row, at_end=at_end, **{of: judge})
 
 
-def change_rule(
-    id: str, kind: FindingKind, at_end: JudgeOfEnd | None = None
-) -> Callable[[JudgeOfChange], FindingRule]:
-    """Makes one of a function of a change of a partition."""
-    return lambda judge: _made(judge, id=id, kind=kind, of_change=judge, at_end=at_end)
+change_rule = partial(rule, of="of_change")
+"""Makes one of a function of a change of a partition."""
 
 
 def lasting_rule(
@@ -148,7 +169,7 @@ def lasting_rule(
                 said = words(state, end.cluster).format(when)
                 yield made_rule.open_finding(began, said, partitions=(state.name,))
 
-        made_rule = _made(words, id=id, kind=kind, of_event=of_event, at_end=of_end)
+        made_rule = _made(words, id, kind, OVER, of_event=of_event, at_end=of_end)
         return made_rule
 
     return made

@@ -1,6 +1,8 @@
 """Every rule, and what all of them find in an event or at the end of a log."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from typing import Any
 
 import msgspec
 
@@ -8,7 +10,7 @@ from ..log_items import UNKNOWN, OffsetAndTime
 from ..states import ClusterState, LogEvent, PartitionState
 from . import availability, broker_processes, eligible_leaders, in_sync_joins, leader_changes
 from .finding import Finding
-from .rule import USUAL, EndOfLog, FindingRule, Thresholds, change_of
+from .rule import EPOCH, USUAL, EndOfLog, FindingRule, Thresholds, change_of, deeds
 
 _SUBJECTS = (leader_changes, in_sync_joins, availability, eligible_leaders, broker_processes)
 _RULES = [v for subject in _SUBJECTS for v in vars(subject).values() if isinstance(v, FindingRule)]
@@ -16,18 +18,36 @@ RULES = {rule.name: rule for rule in sorted(_RULES, key=lambda rule: int(rule.id
 """By name, in the order of their numbers."""
 
 
-_OF_CHANGES = [rule.of_change for rule in RULES.values() if rule.of_change]
-_OF_EVENTS = [rule.of_event for rule in RULES.values() if rule.of_event]
+_NEW_EPOCH = leader_changes.leader_epoch_without_leader_change.name
 
 
-def findings_of(event: LogEvent, thresholds: Thresholds = USUAL) -> Iterator[Finding]:
-    """What the rules find in one event. Those of one rule and one `event` are told as one."""
-    change = change_of(event, thresholds)
-    if change is not None:  # Made once for all rules: a log has millions.
-        for of_change in _OF_CHANGES:
-            yield from of_change(change)
-    for of_event in _OF_EVENTS:
-        yield from of_event(event, thresholds)
+@cache
+def _asked(did: int) -> tuple[list[Any], list[Any]]:
+    asked = [rule for rule in RULES.values() if rule.asks_for & did]
+    return [r.of_change for r in asked if r.of_change], [r.of_event for r in asked if r.of_event]
+
+
+def findings_of(
+    event: LogEvent,
+    thresholds: Thresholds = USUAL,
+    leaves_out: Callable[[str, int], bool] = lambda *_: False,
+) -> list[Finding]:
+    """What the rules find in one event. Those of one rule and one `event` are told as one.
+
+    `leaves_out` is asked with those two for a note that a log may have a million of.
+    """
+    found: list[Finding] = []
+    did = deeds(event)
+    if did & EPOCH and leaves_out(_NEW_EPOCH, event.origin):
+        did -= EPOCH
+    of_changes, of_events = _asked(did)
+    if of_changes:  # Made once for all rules: a log has millions.
+        change = change_of(event, thresholds)
+        for of_change in of_changes:
+            found += of_change(change)
+    for of_event in of_events:
+        found += of_event(event, thresholds)
+    return found
 
 
 def findings_at_end(

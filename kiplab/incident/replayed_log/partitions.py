@@ -27,7 +27,6 @@ _LISTS = {
     "eligibleLeaderReplicas": "elr",
     "lastKnownElr": "last_known",
 }
-_MEMBERS = frozenset({"isr", "replicas"})
 
 
 class Around(NamedTuple):
@@ -72,43 +71,34 @@ def changed(before: PartitionState, record: LogRecord, around: Around) -> Partit
     for name, value in fields.items():
         if name in _LISTS and value is not None:
             changes[_LISTS[name]] = tuple(value)
-    leader, elected = fields.get("leader", NO_LEADER_CHANGE), NO_LEADER
+    stayed, isr, elected = before.isr, changes.get("isr", before.isr), NO_LEADER
+    leader = fields.get("leader", NO_LEADER_CHANGE)
     if leader != NO_LEADER_CHANGE:
         elected = leader if leader != before.leader else NO_LEADER
-        leaderless = (before.leaderless_since or at) if leader == NO_LEADER else None
-        changes |= {
-            "leader": leader,
-            "leader_epoch": before.leader_epoch + 1,
-            "led_since": at,
-            "leaderless_since": leaderless,
-        }
+        changes["leader"], changes["led_since"] = leader, at
+        changes["leader_epoch"] = before.leader_epoch + 1
+        changes["leaderless_since"] = (
+            (before.leaderless_since or at) if leader == NO_LEADER else None
+        )
     recovery = fields.get("leaderRecoveryState", UNCHANGED)
     if recovery != UNCHANGED:
         changes["recovering"] = recovery == 1
         changes["recovering_since"] = (before.recovering_since or at) if recovery == 1 else None
-    if not _MEMBERS.isdisjoint(changes):
-        _set_members(before, changes, at, around)
-    joined = _joined(before, changes, elected, at, around)
-    if joined is not before.joined:
-        changes["joined"] = joined
-    unclean = elected != NO_LEADER and elected not in before.isr and elected not in before.elr
-    if unclean or recovery == 1 or before.passed_over:
-        isr = changes.get("isr", before.isr)
-        gone = (*before.isr, *before.elr) if unclean or recovery == 1 else before.passed_over
-        changes["passed_over"] = tuple(b for b in gone if b not in isr)
-    return msgspec.structs.replace(before, **changes)
-
-
-def _set_members(
-    before: PartitionState, changes: dict[str, Any], at: OffsetAndTime, around: Around
-) -> None:
-    """Adds what follows from a new ISR or other replicas: since when there are too few members."""
-    isr = changes.get("isr", before.isr)
-    below = _below(isr, changes.get("replicas", before.replicas), around)
-    changes["below_since"] = (before.below_since or at) if below else None
-    if isr != before.isr:
+    if isr != stayed or "replicas" in changes:
+        below = _below(isr, changes.get("replicas", before.replicas), around)
+        changes["below_since"] = (before.below_since or at) if below else None
+    if isr != stayed:
         changes["alone_since"] = at if len(isr) == 1 else None
         changes["isr_changes"] = (*before.isr_changes, at.time)[-ISR_CHANGES:]
+    if isr != stayed or elected != NO_LEADER or "elr" in changes:
+        changes["joined"] = _joined(
+            before, isr, changes.get("elr", before.elr), elected, at, around
+        )
+    unclean = elected != NO_LEADER and elected not in stayed and elected not in before.elr
+    if unclean or recovery == 1 or before.passed_over:
+        gone = (*stayed, *before.elr) if unclean or recovery == 1 else before.passed_over
+        changes["passed_over"] = tuple(b for b in gone if b not in isr)
+    return msgspec.structs.replace(before, **changes)
 
 
 def cleared(before: PartitionState, _at: OffsetAndTime, _around: Around) -> PartitionState:
@@ -147,19 +137,22 @@ def _joined_now(broker: int, at: OffsetAndTime, around: Around) -> Joined:
 
 
 def _joined(
-    before: PartitionState, changes: dict[str, Any], elected: int, at: OffsetAndTime, around: Around
+    before: PartitionState,
+    isr: tuple[int, ...],
+    elr: tuple[int, ...],
+    elected: int,
+    at: OffsetAndTime,
+    around: Around,
 ) -> Mapping[int, Joined]:
     """A member that stays in the ISR, or waits in the ELR, keeps what it has. One that is elected
     under a later broker epoch is what the others copy from then on: it joins anew.
     """
-    kept, stayed = before.joined, before.isr
-    joined = kept
-    if "isr" in changes or "elr" in changes:
-        isr, elr = changes.get("isr", stayed), changes.get("elr", before.elr)
-        joined = {b: kept[b] if b in stayed else _joined_now(b, at, around) for b in isr}
-        for broker in elr:
-            joined[broker] = kept.get(broker) or _joined_now(broker, at, around)
+    kept, stayed, joined = before.joined, before.isr, {}
+    for broker in isr:
+        joined[broker] = kept[broker] if broker in stayed else _joined_now(broker, at, around)
+    for broker in elr:
+        joined[broker] = kept.get(broker) or _joined_now(broker, at, around)
     incarnation = around.registered.get(elected)
     if incarnation and elected in joined and joined[elected].broker_epoch != incarnation.epoch:
-        joined = {**joined, elected: _joined_now(elected, at, around)}
+        joined[elected] = _joined_now(elected, at, around)
     return joined

@@ -76,7 +76,7 @@ def changed(incarnation: RegisteredIncarnation, record: LogRecord) -> Registered
     """
     fields, at = record.fields, record.moment
     if record.type == "UNREGISTER_BROKER_RECORD":
-        return ended(incarnation, at)
+        return replace(incarnation, ended=at)
     fenced = _FENCED.get(record.type, fields.get("fenced", 0))
     if fenced:
         incarnation = replace(incarnation, fenced=fenced == 1, changed=at)
@@ -85,8 +85,3 @@ def changed(incarnation: RegisteredIncarnation, record: LogRecord) -> Registered
     if fields.get("logDirs"):
         incarnation = replace(incarnation, directories=tuple(fields["logDirs"]))
     return incarnation
-
-
-def ended(incarnation: RegisteredIncarnation, at: OffsetAndTime) -> RegisteredIncarnation:
-    """It after its end: another process has its id, or nobody."""
-    return replace(incarnation, ended=at)

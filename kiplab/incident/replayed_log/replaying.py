@@ -72,31 +72,38 @@ class Replay:
 
     def _events(self, items: Iterable[LogItem]) -> Iterator[LogEvent]:
         for item in items:
-            if isinstance(item, Remark):
-                self._remarked(item)
-            elif isinstance(item, SavedState):
-                self._saved(item)
-            else:
-                last = self._last
-                if last is None or item.type != "NO_OP_RECORD" or self._is_told(item, last):
+            if isinstance(item, LogRecord):
+                is_late = self._is_late(item)
+                is_first = item.controller_epoch != self.cluster.controller_epoch
+                if item.type != "NO_OP_RECORD" or is_late or is_first or not self.cluster.idles:
                     yield from self._read(item)
                 self._last = item
+            elif isinstance(item, Remark):
+                self._remarked(item)
+            else:
+                self._saved(item)
 
-    def _is_told(self, idling: LogRecord, last: LogRecord) -> bool:
-        same = idling.controller_epoch == last.controller_epoch and self.cluster.idles
-        return not same or idling.time - last.time >= SILENCE_MS
+    def _is_late(self, item: LogRecord) -> bool:
+        last, previous = self._last, None
+        if last is not None and item.time - last.time >= SILENCE_MS:
+            previous = last.moment
+        if previous or self.cluster.previous:
+            self.cluster = msgspec.structs.replace(self.cluster, previous=previous)
+        return previous is not None
 
-    def _read(self, item: LogRecord) -> Iterator[LogEvent]:
+    def _read(self, item: LogRecord) -> list[LogEvent]:
+        """The events of a record: most have one, so that this is no generator."""
         if self.first is None:
             self.first, self.complete = item.moment, self.complete or item.offset == 0
         if item.controller_epoch != self.cluster.controller_epoch:
             self._begin_epoch(item)
         is_plain = self._held_back is None and item.type not in _OF_TRANSACTIONS
+        events = []
         for record in (item,) if is_plain else self._let_go(item):
             replay = _REPLAYED.get(record.type)
             for before, after, incarnation in replay(self, record) if replay else ():
-                self.cluster = msgspec.structs.replace(self.cluster, previous=self.last)
-                yield LogEvent(record, self.cluster, before, after, incarnation)
+                events.append(LogEvent(record, self.cluster, before, after, incarnation))
+        return events
 
     def _begin_epoch(self, record: LogRecord) -> None:
         self._change(
@@ -124,7 +131,9 @@ class Replay:
     def _says(self, sentence: str, at: OffsetAndTime, about: PartitionState | None = None) -> None:
         names = (about.name,) if about else ()
         said = f"{sentence}."
-        self._report(Finding("inconsistent", "sure", said, *at, names, event=at.offset))
+        self._report(
+            Finding("inconsistent", "sure", said, at.offset, at.time, names, event=at.offset)
+        )
 
     # Quorum and cluster
 
@@ -270,7 +279,7 @@ class Replay:
     def _buried(self, incarnation: RegisteredIncarnation, at: OffsetAndTime) -> None:
         if not incarnation.incarnation_id:
             return
-        past = incarnation if incarnation.ended else registered_brokers.ended(incarnation, at)
+        past = incarnation if incarnation.ended else msgspec.structs.replace(incarnation, ended=at)
         earlier = self.cluster.earlier_incarnations
         lived = (*earlier.get(incarnation.broker, ()), past)
         self._change(earlier_incarnations={**earlier, incarnation.broker: lived})
@@ -303,8 +312,7 @@ class Replay:
         self.first = self._begun = self.first or at
         for record in saved.records:
             moved = msgspec.structs.replace(record, offset=at.offset, time=at.time)
-            for _ in image._read(moved):
-                pass
+            image._read(moved)
         self._compare(image, OffsetAndTime(saved.end, saved.time))
         fields = ("features", "topic_settings", "cluster_settings")
         self._change(**{name: getattr(image.cluster, name) for name in fields})

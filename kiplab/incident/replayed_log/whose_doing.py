@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from ...protocol.releases import METADATA_LEVEL
-from ..log_items import UNKNOWN, OffsetAndTime
+from ..log_items import UNKNOWN
 from ..states import NO_LEADER, Handler, LogEvent, PartitionState
 from .registered_brokers import broker_of
 
@@ -47,12 +47,12 @@ def with_handlers(events: Iterable[LogEvent]) -> Iterator[LogEvent]:
     """The events with their handlers, in the same order."""
     waiting: list[LogEvent] = []
     opener: LogEvent | None = None
-    end = OffsetAndTime(UNKNOWN)
+    end, written = UNKNOWN - 1, UNKNOWN
     for event in events:
-        offset, time = event.record.offset, event.record.time
-        behind = offset == end.offset and time - end.time < APART_MS
-        end = OffsetAndTime(offset + 1, time)
-        if event.record.type != _CHANGE:
+        record = event.record
+        behind = record.offset == end + 1 and record.time - written < APART_MS
+        end, written = record.offset, record.time
+        if record.type != _CHANGE:
             yield from _told(waiting, event if behind else None)
             waiting = []
             opener = msgspec.structs.replace(event, handlers=(_handler(event),))
@@ -61,7 +61,7 @@ def with_handlers(events: Iterable[LogEvent]) -> Iterator[LogEvent]:
             yield _with(event, opener.handlers, opener)
         else:
             opener = None
-            if not behind or len(waiting) == LOOK_AHEAD:
+            if waiting and (not behind or len(waiting) == LOOK_AHEAD):
                 yield from _told(waiting, None)
                 waiting = []
             waiting.append(event)
@@ -82,30 +82,22 @@ def _handler(event: LogEvent) -> Handler:
 
 def _told(changes: list[LogEvent], closer: LogEvent | None) -> Iterator[LogEvent]:
     """Changes one behind the other, and the event behind them."""
-    first = _first_of(closer, changes) if closer else len(changes)
-    sure = False
-    for at, event in enumerate(changes):
-        alone = _alone(event)
-        if closer is None or at < first:
-            yield _with(event, (alone,), None)
-            continue
+    first, sure = _first_of(closer, changes) if closer else len(changes), False
+    for event in changes[:first]:
+        yield _with(event, (_alone(event),), None)
+    for event in changes[first:]:
+        assert closer is not None
+        handler, alone = _handler(closer), _alone(event)
         # A leader may have asked for the first of them just before; what stands behind a change
         # that no leader asks for is of the same event as that.
         sure = sure or alone != "AlterPartition"
-        handler = _handler(closer)
         yield _with(event, (handler,) if sure else (handler, alone), closer)
 
 
 def _with(event: LogEvent, handlers: tuple[Handler, ...], cause: LogEvent | None) -> LogEvent:
-    return LogEvent(
-        event.record,
-        event.cluster,
-        event.before,
-        event.after,
-        event.incarnation,
-        handlers,
-        cause.record.offset if cause else UNKNOWN,
-    )
+    at = cause.record.offset if cause else UNKNOWN
+    one = event
+    return LogEvent(one.record, one.cluster, one.before, one.after, one.incarnation, handlers, at)
 
 
 def _fits_behind(opener: LogEvent, event: LogEvent) -> bool:
