@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiplab.incident.reading import byte_reader, message_bytes, message_fields
+from kiplab.incident.reading import message_bytes, message_fields
 from kiplab.judge.wire import message_schemas
 from tests.judge.small_schemas import EVERYTHING, RECORD, REMOVED, read_message
 
@@ -54,7 +54,7 @@ values = st.fixed_dictionaries(
 def test_versions_are_one_a_range_everything_from_one_on_or_none(
     text: str | None, meant: message_fields.MessageVersions
 ) -> None:
-    assert message_schemas.versions_of(text) == meant
+    assert message_fields.versions_of(text) == meant
 
 
 def test_defaults_are_those_that_kafka_gives() -> None:
@@ -153,14 +153,14 @@ def test_a_number_that_does_not_fit_is_refused() -> None:
 def test_a_number_takes_a_byte_for_seven_bits(number: int) -> None:
     data = message_bytes.unsigned_varint(number)
     assert len(data) == max(1, -(-number.bit_length() // 7))
-    assert byte_reader.varint(b"?" + data, 1) == (number, 1 + len(data))
+    assert message_bytes.varint(b"?" + data, 1) == (number, 1 + len(data))
 
 
 @pytest.mark.parametrize(("data", "number"), [(b"\x00", 0), (b"\x01", -1), (b"\x02", 1)])
 def test_numbers_with_a_sign_alternate(data: bytes, number: int) -> None:
-    assert byte_reader.signed_varint(data, 0) == (number, 1)
+    assert message_bytes.signed_varint(data, 0) == (number, 1)
 
 
 def test_data_that_ends_in_the_middle_of_a_number_is_noticed() -> None:
     with pytest.raises(IndexError):
-        byte_reader.varint(b"\x80", 0)
+        message_bytes.varint(b"\x80", 0)

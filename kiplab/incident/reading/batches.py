@@ -4,7 +4,7 @@ import struct
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .byte_reader import signed_varint, varint
+from .message_bytes import signed_varint, varint
 
 _HEADER = struct.Struct(">qiibIhiqq14xi")
 COUNTED_FROM, SUMMED_FROM = 12, 21

@@ -12,8 +12,7 @@ from typing import Any
 import msgspec
 
 from ..log_items import UNKNOWN, LogRecord, Remark, UnreadableInputError
-from .dump_payloads import payload_decoder, payload_types
-from .known_records import record_schemas
+from .known_records import payload_decoder, payload_types, record_schemas
 from .log_batch import InputPart, LogBatch
 
 _NO_OP = b'{"type":"NO_OP_RECORD"'

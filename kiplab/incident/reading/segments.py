@@ -16,11 +16,10 @@ from .batches import (
     record_number,
     record_places,
 )
-from .byte_reader import DUMP_FORMS, message_reader
 from .checksum import crc32c
 from .known_records import known_readers, record_schemas
 from .log_batch import LogBatch
-from .message_bytes import INT16
+from .message_bytes import DUMP_FORMS, INT16, message_reader
 
 NO_OP = b"\x14\0\0\0\x01\x08\x01\x14\0\0\0"
 """The one record of a batch that a controller writes while nothing happens."""

@@ -9,20 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 from zipfile import BadZipFile, ZipFile
 
 import msgspec
 
-from ...incident.reading.message_fields import (
-    FLAT,
-    LATEST,
-    NO_VERSION,
-    MessageSchema,
-    MessageVersions,
-    SchemaField,
-    default_of,
-)
+from ...incident.reading.message_fields import MessageSchema, described_schema
 
 FOLDERS = ("common/message/", "common/metadata/")
 _COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*')
@@ -66,43 +57,4 @@ def _texts(jar: Path) -> Iterator[str]:
 
 def schema_of(text: str) -> MessageSchema:
     """One schema. Raises msgspec.DecodeError for what is no JSON but for its comments."""
-    described = msgspec.json.decode(_COMMENT.sub(lambda match: match[1] or "", text))
-    flexible = versions_of(described.get("flexibleVersions"))
-    shared = {struct["name"]: struct["fields"] for struct in described.get("commonStructs", ())}
-    fields = tuple(_field(f, flexible, shared) for f in described.get("fields", ()))
-    versions = versions_of(described["validVersions"])
-    key = described.get("apiKey")
-    return MessageSchema(described["name"], described["type"], key, versions, flexible, fields)
-
-
-def versions_of(text: str | None) -> MessageVersions:
-    """``"1+"``, ``"0-3"``, ``"2"``, ``"none"`` or nothing, as the schemas write versions."""
-    if text is None or text == "none":
-        return NO_VERSION
-    first, between, last = text.partition("-")
-    if first.endswith("+"):
-        return MessageVersions(int(first[:-1]), LATEST)
-    return MessageVersions(int(first), int(last) if between else int(first))
-
-
-def _field(
-    described: Mapping[str, Any], flexible: MessageVersions, shared: Mapping[str, Any]
-) -> SchemaField:
-    kind = described["type"].removeprefix("[]")
-    inner = () if kind in FLAT else described.get("fields") or shared[kind]
-    fields = tuple(_field(f, flexible, shared) for f in inner)
-    tagged, is_array = versions_of(described.get("taggedVersions")), described["type"] != kind
-    own = described.get("flexibleVersions")
-    return SchemaField(
-        name=described["name"],
-        kind=kind,
-        is_array=is_array,
-        # A field that is tagged wherever there is one says no more than that.
-        versions=versions_of(described["versions"]) if "versions" in described else tagged,
-        nullable=versions_of(described.get("nullableVersions")),
-        tag=int(described["tag"]) if "tag" in described else None,
-        tagged=tagged,
-        flexible=flexible if own is None else versions_of(own),
-        fields=fields,
-        default=default_of(described.get("default"), kind, is_array, fields),
-    )
+    return described_schema(msgspec.json.decode(_COMMENT.sub(lambda match: match[1] or "", text)))

@@ -17,7 +17,7 @@ from ...incident.reading.batches import (
     record_number,
     record_places,
 )
-from ...incident.reading.byte_reader import PYTHON_FORMS, message_reader
+from ...incident.reading.message_bytes import PYTHON_FORMS, message_reader
 from ...protocol.ids import MetadataOffset
 from .message_schemas import ReleaseSchemas
 

@@ -7,8 +7,14 @@ from typing import Any
 
 import msgspec
 
-from ...incident.reading.byte_reader import PYTHON_FORMS, message_reader, pass_tags
-from ...incident.reading.message_bytes import INT16, INT32, written_message
+from ...incident.reading.message_bytes import (
+    INT16,
+    INT32,
+    PYTHON_FORMS,
+    message_reader,
+    pass_tags,
+    written_message,
+)
 from ...incident.reading.message_fields import MessageSchema
 from .message_schemas import ReleaseSchemas
 
