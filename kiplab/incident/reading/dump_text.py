@@ -12,8 +12,9 @@ from typing import Any
 import msgspec
 
 from ..log_items import UNKNOWN, LogRecord, Remark, UnreadableInputError
+from .batches import LogBatch, left_over
+from .input_files import InputPart
 from .known_records import payload_decoder, payload_types, record_schemas
-from .log_batch import InputPart, LogBatch
 
 _NO_OP = b'{"type":"NO_OP_RECORD"'
 _MOST_BROKEN, _LONGEST = 100, 1 << 16
@@ -47,25 +48,26 @@ _WRONG = (msgspec.MsgspecError, ValueError, RecursionError)
 
 
 class DumpReader:
-    """Reads one part of a dump, line by line; `left_over` bytes were no batch.
-
-    `not_decoded` counts the records that the tool that made the dump did not know, by type.
-    """
+    """Reads one part of a dump, line by line."""
 
     def __init__(self, part: InputPart) -> None:
-        self.left_over = 0
-        self.not_decoded: Counter[str] = Counter()
+        self._left_over = 0
+        self._not_decoded: Counter[str] = Counter()
+        """Records that the tool that made the dump did not know, by type."""
         self._mended = self._broken = self._without_payload = 0
         self._has_payloads = False
         self._part, self._line = part, part.line - 1
         self._batch: LogBatch | None = None
-        self._count, self._is_control, self._records = 0, False, 0
+        self._expected = self._records = 0
         self._pending = b""
         self._done: list[LogBatch] = []
 
-    def batches(self, blocks: Iterator[bytes]) -> Iterator[LogBatch]:
-        """The batches in blocks of whole lines. Raises UnreadableInputError for more than 100 lines
-        that cannot be mended, and for records without any offset.
+    def batches(self, blocks: Iterator[bytes]) -> Iterator[LogBatch | Remark]:
+        """The batches in blocks of whole lines; at the end, what is to be said of the whole part.
+
+        Raises UnreadableInputError for more than 100 lines that cannot be mended, for records
+        without any offset, and for the dump of a tool that is older than the log, or that decoded
+        nothing.
         """
         for block in blocks:
             for line in block.split(b"\n"):
@@ -79,6 +81,8 @@ class DumpReader:
         self._give_up()
         self._finish()
         yield from self._done
+        yield from self._remarks()
+        yield from left_over(self._left_over, self._part.file)
 
     # --- lines ------------------------------------------------------------------------------------
 
@@ -101,7 +105,7 @@ class DumpReader:
     def _take_other(self, line: bytes) -> None:
         if _OTHER.match(line):
             left = _LEFT_OVER.match(line)
-            self.left_over += int(left[1]) if left else 0
+            self._left_over += int(left[1]) if left else 0
         elif self._pending:
             self._pending += line.strip()
             if self._understood(self._pending):
@@ -148,19 +152,16 @@ class DumpReader:
         self._batch = LogBatch(
             int(base), max(int(last), int(base)) + 1, int(epoch), int(crc), int(time), [], damage
         )
-        self._count, self._is_control, self._records = int(count), is_control == b"true", 0
+        is_counted = not damage and is_control != b"true"
+        self._expected, self._records = int(count) if is_counted else 0, 0
         return True
 
     def _finish(self) -> None:
-        batch = self._batch
-        if batch is None:
-            return
-        if not batch.damage and not self._is_control:
-            batch.missing = max(self._count - self._records, 0)
-        if batch.damage:
-            batch.records = []
-        self._done.append(batch)
-        self._batch = None
+        if batch := self._batch:
+            batch.missing = max(self._expected - self._records, 0)
+            batch.records = [] if batch.damage else batch.records
+            self._done.append(batch)
+            self._batch = None
 
     # --- records ----------------------------------------------------------------------------------
 
@@ -169,8 +170,10 @@ class DumpReader:
         if payload.startswith(_NO_OP):
             self._add(place, "NO_OP_RECORD", 0, {})
         elif payload.startswith(b"Error at "):
-            name = _named(payload)
-            self.not_decoded[name] += 1
+            found = _NOT_DECODED.match(payload)
+            schema = record_schemas("metadata").get(int(found[1])) if found else None
+            name = schema.name if schema else "an unknown number"
+            self._not_decoded[name] += 1
             self._batch_at(place).undecoded.append((place[0], f"{name}, by the tool of the dump"))
         else:
             return self._payload(place, payload)
@@ -233,12 +236,9 @@ class DumpReader:
         self._done.append(loose)
         return loose
 
-    def remarks(self) -> Iterator[Remark]:
-        """What is to be said of the whole part. Raises UnreadableInputError for the dump of a tool
-        that is older than the log, or that decoded nothing.
-        """
-        if any(name in self.not_decoded for name in _NECESSARY):
-            counted = ", ".join(f"{count} of {name}" for name, count in self.not_decoded.items())
+    def _remarks(self) -> Iterator[Remark]:
+        if any(name in self._not_decoded for name in _NECESSARY):
+            counted = ", ".join(f"{count} of {name}" for name, count in self._not_decoded.items())
             raise UnreadableInputError(
                 f"{self._part.file}: the tool that made this dump did not know {counted}: it is"
                 " older than the log. Make the dump with the tool of the cluster's own release."
@@ -252,10 +252,3 @@ class DumpReader:
             if count:
                 text = f"{count} broken lines were {what}"
                 yield Remark("broken line", text, self._part.file)
-
-
-def _named(error: bytes) -> str:
-    """The record that the tool did not know, by what it says of it."""
-    found = _NOT_DECODED.match(error)
-    schema = record_schemas("metadata").get(int(found[1])) if found else None
-    return schema.name if schema else "an unknown number"

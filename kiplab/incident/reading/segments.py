@@ -6,19 +6,21 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
-from ..log_items import UNKNOWN, LogRecord
+from ..log_items import UNKNOWN, LogRecord, Remark
 from .batches import (
+    COMPRESSION,
     HEADER_SIZE,
     SUMMED_FROM,
     BatchHeader,
+    LogBatch,
     RecordPlace,
+    crc32c,
     header_at,
+    left_over,
     record_number,
     record_places,
 )
-from .checksum import crc32c
 from .known_records import known_readers, record_schemas
-from .log_batch import LogBatch
 from .message_bytes import DUMP_FORMS, INT16, message_reader
 
 NO_OP = b"\x14\0\0\0\x01\x08\x01\x14\0\0\0"
@@ -37,7 +39,7 @@ Decoded = tuple[str, int, dict[str, Any] | None]
 """Type, version and fields of a record; None for one that is not known, and what it is."""
 
 
-def segment_batches(chunks: Iterator[bytes]) -> Iterator[LogBatch | int]:
+def segment_batches(chunks: Iterator[bytes], file: str) -> Iterator[LogBatch | Remark]:
     """The batches of a segment or a checkpoint; at the end, how many bytes are left over."""
     data, at, expected = b"", 0, UNKNOWN
     for chunk in chain(chunks, [b""]):
@@ -48,7 +50,7 @@ def segment_batches(chunks: Iterator[bytes]) -> Iterator[LogBatch | int]:
                 break
             yield batch
             expected = batch.end
-    yield len(data) - at
+    yield from left_over(len(data) - at, file)
 
 
 def _batch_at(data: bytes, at: int, expected: int, is_last: bool) -> Found:
@@ -109,7 +111,7 @@ def _decoded(data: bytes, header: BatchHeader) -> LogBatch:
         batch.records.append(LogRecord(header.base, header.first_time, epoch, "NO_OP_RECORD"))
     elif crc32c(data[SUMMED_FROM:]) != header.crc:
         batch.damage = "its bytes do not have the checksum that was written with them"
-    elif header.is_compressed:
+    elif header.attributes & COMPRESSION:
         batch.damage = "it is compressed, which the batches of a metadata log never are"
     else:
         _decode(data, header, batch)

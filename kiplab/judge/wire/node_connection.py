@@ -45,9 +45,6 @@ class NodeConnection:
         self._asked += 1
         frame = written_request(self.schemas, api, version, self._asked, body)
         self._socket.sendall(INT32.pack(len(frame)) + frame)
-        return self._answer(api, version)
-
-    def _answer(self, api: str, version: int) -> dict[str, Any]:
         data = self._received(INT32.unpack(self._received(INT32.size))[0])
         try:
             request_id, answer = read_answer(self.schemas, api, version, data)
