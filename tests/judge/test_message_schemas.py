@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kiplab.incident.reading import message_bytes, message_fields
-from kiplab.judge.wire import message_schemas
+from kiplab.judge.wire import metadata_log
 from tests.judge.small_schemas import EVERYTHING, RECORD, REMOVED, read_message
 
-SCHEMA = message_schemas.schema_of(EVERYTHING)
+SCHEMA = metadata_log.schema_of(EVERYTHING)
 LATEST = SCHEMA.versions.last
 
 places = st.fixed_dictionaries({"Host": st.text(), "Port": st.integers(0, 2**16 - 1)})
@@ -73,7 +73,7 @@ def test_jars_are_searched_for_schemas_and_apis_are_found_by_name(tmp_path: Path
         archive.writestr("common/message/LeaderAndIsrRequest.json", REMOVED)
         archive.writestr("common/metadata/MarkRecord.json", RECORD)
         archive.writestr("common/message/README.md", "no schema")
-    found = message_schemas.schemas_in([jar])
+    found = metadata_log.schemas_in([jar])
     assert found.requests["Everything"] == SCHEMA
     assert found.requests["LeaderAndIsr"].versions == message_fields.NO_VERSION
     assert found.records[5].name == "MarkRecord"
@@ -84,15 +84,13 @@ def test_files_without_schemas_are_named(tmp_path: Path) -> None:
     ZipFile(empty, "w").close()
     damaged.write_bytes(b"PK no more")
     with pytest.raises(
-        message_schemas.NoSchemasError, match=r"none of Kafka's message schemas in .*empty\.jar"
+        metadata_log.NoSchemasError, match=r"none of Kafka's message schemas in .*empty\.jar"
     ):
-        message_schemas.schemas_in([empty])
-    with pytest.raises(
-        message_schemas.NoSchemasError, match=r"damaged\.jar cannot be read as a jar"
-    ):
-        message_schemas.schemas_in([damaged])
-    with pytest.raises(message_schemas.NoSchemasError, match="in no files"):
-        message_schemas.schemas_in([])
+        metadata_log.schemas_in([empty])
+    with pytest.raises(metadata_log.NoSchemasError, match=r"damaged\.jar cannot be read as a jar"):
+        metadata_log.schemas_in([damaged])
+    with pytest.raises(metadata_log.NoSchemasError, match="in no files"):
+        metadata_log.schemas_in([])
 
 
 # --- values ---------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 import struct
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -94,6 +94,11 @@ def record_number(batch: bytes, at: int) -> tuple[int, int, int]:
     return number, version, at
 
 
+FieldsIfKnown = dict[str, Any] | None
+Decoded = tuple[str, int, FieldsIfKnown]
+"""Type, version and fields of a record; None for one that is not known, and what it is."""
+
+
 class LogBatch(msgspec.Struct, gc=False):
     """What both readers make of their input: records that were written at once.
 
@@ -113,6 +118,13 @@ class LogBatch(msgspec.Struct, gc=False):
     undecoded: list[tuple[int, str]] = []
     missing: int = 0
     loose: bool = False
+
+    def add(self, place: tuple[int, int], kind: str, version: int, fields: FieldsIfKnown) -> None:
+        """One record more, which is not known if `fields` is None."""
+        if fields is None:
+            self.undecoded.append((place[0], kind))
+        else:
+            self.records.append(LogRecord(*place, self.controller_epoch, kind, version, fields))
 
 
 def left_over(size: int, file: str) -> Iterator[Remark]:

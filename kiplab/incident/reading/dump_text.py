@@ -7,12 +7,11 @@ where the last one broke off.
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
 import msgspec
 
-from ..log_items import UNKNOWN, LogRecord, Remark, UnreadableInputError
-from .batches import LogBatch, left_over
+from ..log_items import UNKNOWN, Remark, UnreadableInputError
+from .batches import Decoded, LogBatch, left_over
 from .input_files import InputPart
 from .known_records import payload_decoder, payload_types, record_schemas
 
@@ -36,10 +35,9 @@ _NOT_DECODED = re.compile(rb"Error at \d+, skipping\..*?(?:type|id|after) (\d{1,
 _BEGINNING = re.compile(rb"\| ?offset: |baseOffset: |^(?:\| ?| )payload: ")
 _ANSI = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]")
 _OTHER = re.compile(
-    rb"$|Dumping |(?:Log s|S)tarting offset: |Snapshot end offset: |KRaft bootstrap|Found \d+ "
-    rb"|Non-consecutive|  \d+ is followed by|--$"
+    rb"$|Dumping |(?:Log s|S)tarting offset: |Snapshot end offset: |KRaft bootstrap"
+    rb"|Found (\d+) invalid bytes|Found \d+ |Non-consecutive|  \d+ is followed by|--$"
 )
-_LEFT_OVER = re.compile(rb"Found (\d+) invalid bytes")
 _TITLES = {
     s.name.replace("_", "").encode(): s.name.encode() for s in record_schemas("control").values()
 }
@@ -103,9 +101,8 @@ class DumpReader:
             self._pending = line
 
     def _take_other(self, line: bytes) -> None:
-        if _OTHER.match(line):
-            left = _LEFT_OVER.match(line)
-            self._left_over += int(left[1]) if left else 0
+        if found := _OTHER.match(line):
+            self._left_over += int(found[1] or 0)
         elif self._pending:
             self._pending += line.strip()
             if self._understood(self._pending):
@@ -167,34 +164,24 @@ class DumpReader:
 
     def _record(self, head: bytes, payload: bytes) -> bool:
         place, self._has_payloads = self._place(head), True
+        return self._put(place, self._decoded(payload))
+
+    def _decoded(self, payload: bytes) -> Decoded | None:
+        """None for a payload that is broken."""
         if payload.startswith(_NO_OP):
-            self._add(place, "NO_OP_RECORD", 0, {})
-        elif payload.startswith(b"Error at "):
+            return "NO_OP_RECORD", 0, {}
+        if payload.startswith(b"Error at "):
             found = _NOT_DECODED.match(payload)
             schema = record_schemas("metadata").get(int(found[1])) if found else None
             name = schema.name if schema else "an unknown number"
             self._not_decoded[name] += 1
-            self._batch_at(place).undecoded.append((place[0], f"{name}, by the tool of the dump"))
-        else:
-            return self._payload(place, payload)
-        return True
-
-    def _payload(self, place: Place, payload: bytes) -> bool:
+            return f"{name}, by the tool of the dump", 0, None
         try:
             value = payload_decoder().decode(payload)
         except _WRONG:
-            return self._strange(place, payload)
-        self._add(place, payload_types()[type(value)], value.version, value.data)
-        return True
-
-    def _strange(self, place: Place, payload: bytes) -> bool:
-        """A payload that is whole, but of no record that is known here; False for a broken one."""
-        try:
-            name = str(msgspec.json.decode(payload)["type"])
-        except (*_WRONG, LookupError, TypeError):
-            return False
-        self._batch_at(place).undecoded.append((place[0], name[:60]))
-        return True
+            return _unknown(payload)
+        # Only control records have a version among their fields.
+        return payload_types()[type(value)], value.data.get("version", value.version), value.data
 
     def _control(self, line: bytes) -> bool:
         found, head = _CONTROL.search(line), _RECORD.match(line)
@@ -203,11 +190,10 @@ class DumpReader:
         name, title, fields = found.groups(b"")
         place = int(head[1]), int(head[2])
         if name:
-            self._add(place, name.decode(), 0, {})
-            return True
+            return self._put(place, (name.decode(), 0, {}))
         name = _TITLES.get(title.upper(), b"")
         payload = b'{"type":"%b","version":0,"data":%b}' % (name, fields)
-        return bool(name) and self._payload(place, payload)
+        return bool(name) and self._put(place, self._decoded(payload))
 
     def _place(self, head: bytes) -> Place:
         found = _RECORD.match(head)
@@ -220,10 +206,10 @@ class DumpReader:
             )
         return self._batch.base + self._records, self._batch.time
 
-    def _add(self, place: Place, kind: str, version: int, fields: dict[str, Any]) -> None:
-        batch, (offset, time) = self._batch_at(place), place
-        version = fields.get("version", version)
-        batch.records.append(LogRecord(offset, time, batch.controller_epoch, kind, version, fields))
+    def _put(self, place: Place, decoded: Decoded | None) -> bool:
+        if decoded:
+            self._batch_at(place).add(place, *decoded)
+        return decoded is not None
 
     def _batch_at(self, place: Place) -> LogBatch:
         """The batch that a record is in: one of its own where its batch line is not there."""
@@ -252,3 +238,11 @@ class DumpReader:
             if count:
                 text = f"{count} broken lines were {what}"
                 yield Remark("broken line", text, self._part.file)
+
+
+def _unknown(payload: bytes) -> Decoded | None:
+    """Of a payload that is whole, but of no record that is known here."""
+    try:
+        return str(msgspec.json.decode(payload)["type"])[:60], 0, None
+    except (*_WRONG, LookupError, TypeError):
+        return None

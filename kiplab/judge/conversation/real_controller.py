@@ -15,8 +15,7 @@ from ...protocol.registrations import LeaderRecoveryState, PartitionRegistration
 from ...protocol.releases import METADATA_LEVEL, RELEASES, at_least
 from ..controller.controller_process import ELR, ControllerProcess
 from ..java_process import DeadKafkaError
-from ..wire.message_schemas import schemas_in
-from ..wire.metadata_log import LoggedRecord, MetadataLog
+from ..wire.metadata_log import LoggedRecord, MetadataLog, schemas_in
 from ..wire.node_connection import NodeConnection
 from . import kafka_terms
 

@@ -16,7 +16,7 @@ from ...incident.reading.message_bytes import (
     written_message,
 )
 from ...incident.reading.message_fields import MessageSchema
-from .message_schemas import ReleaseSchemas
+from .metadata_log import ReleaseSchemas
 
 PATIENCE_S = 30
 
