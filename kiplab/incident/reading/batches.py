@@ -94,8 +94,7 @@ def record_number(batch: bytes, at: int) -> tuple[int, int, int]:
     return number, version, at
 
 
-FieldsIfKnown = dict[str, Any] | None
-Decoded = tuple[str, int, FieldsIfKnown]
+Decoded = tuple[str, int, dict[str, Any] | None]
 """Type, version and fields of a record; None for one that is not known, and what it is."""
 
 
@@ -119,12 +118,14 @@ class LogBatch(msgspec.Struct, gc=False):
     missing: int = 0
     loose: bool = False
 
-    def add(self, place: tuple[int, int], kind: str, version: int, fields: FieldsIfKnown) -> None:
-        """One record more, which is not known if `fields` is None."""
+    def add(self, offset: int, time: int, decoded: Decoded) -> None:
+        """One record more, known or not."""
+        kind, version, fields = decoded
         if fields is None:
-            self.undecoded.append((place[0], kind))
+            self.undecoded.append((offset, kind))
         else:
-            self.records.append(LogRecord(*place, self.controller_epoch, kind, version, fields))
+            record = LogRecord(offset, time, self.controller_epoch, kind, version, fields)
+            self.records.append(record)
 
 
 def left_over(size: int, file: str) -> Iterator[Remark]:

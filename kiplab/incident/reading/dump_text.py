@@ -208,7 +208,7 @@ class DumpReader:
 
     def _put(self, place: Place, decoded: Decoded | None) -> bool:
         if decoded:
-            self._batch_at(place).add(place, *decoded)
+            self._batch_at(place).add(*place, decoded)
         return decoded is not None
 
     def _batch_at(self, place: Place) -> LogBatch:

@@ -1,10 +1,12 @@
 """`read_items`: files, folders and stdin to the items of one metadata log, in one pass."""
 
+import re
 import shutil
 import sys
 import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -119,14 +121,10 @@ def _check_cluster(files: Iterable[Path]) -> None:
     """Refuses the logs of two clusters, where ``meta.properties`` beside them tell."""
     clusters: dict[str, Path] = {}
     for folder in {file.absolute().parent.parent for file in files}:
-        try:
+        with suppress(OSError):
             text = (folder / "meta.properties").read_text("utf-8", "replace")
-        except OSError:
-            continue
-        for line in text.splitlines():
-            key, _, value = line.partition("=")
-            if key.strip() == "cluster.id":
-                clusters[value.strip()] = folder
+            for cluster in re.findall(r"(?m)^[ \t]*cluster\.id[ \t]*=(.*)", text):
+                clusters[cluster.strip()] = folder
     if len(clusters) > 1:
         told = ", ".join(f"{folder} of {cluster}" for cluster, folder in clusters.items())
         raise UnreadableInputError(f"logs of different clusters: {told}. Give the files of one.")

@@ -9,7 +9,7 @@ import struct
 import uuid
 from binascii import b2a_base64
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any, NamedTuple
 
 from .message_fields import MessageSchema, SchemaField
@@ -28,7 +28,7 @@ FIXED = {
     "float64": struct.Struct(">d"),
 }
 """How values of one size are written."""
-_UUID_BYTES, _URL_SAFE = 16, bytes.maketrans(b"+/", b"-_")
+_UUID, _URL_SAFE = struct.Struct("16s"), bytes.maketrans(b"+/", b"-_")
 _LONGEST_VARINT = 70
 """Bits that ten bytes can hold."""
 
@@ -127,31 +127,27 @@ def _struct_reader(
 def _field_reader(field: SchemaField, version: int, forms: ValueForms) -> ReadValue:
     flexible, nullable = field.flexible.have(version), field.nullable.have(version)
     read_one = _one_reader(field, version, flexible, forms)
+    if field.is_array and field.kind == "int32":
+        return _sized_reader(flexible, INT32, partial(_numbers, forms))
     if field.is_array:
-        return _read_array(field.kind, read_one, _size_reader(flexible, INT32), forms)
+        return _sized_reader(flexible, INT32, partial(_elements, forms, read_one))
     if not field.fields or not nullable:
         return read_one
     return lambda data, at: (None, at + 1) if data[at] > 0x7F else read_one(data, at + 1)
 
 
-def _read_array(
-    kind: str, read_one: ReadValue, read_size: ReadValue, forms: ValueForms
-) -> ReadValue:
-    def read(data: bytes, at: int) -> tuple[Any, int]:
-        size, at = read_size(data, at)
-        if size is None:
-            return None, at
-        if kind == "int32":
-            return forms.many(struct.unpack_from(f">{size}i", data, at)), at + 4 * size
-        # Each element has a byte at least.
-        _check(data, at, size)
-        values = []
-        for _ in range(size):
-            value, at = read_one(data, at)
-            values.append(value)
-        return forms.many(values), at
+def _numbers(forms: ValueForms, data: bytes, at: int, size: int) -> tuple[Any, int]:
+    return forms.many(struct.unpack_from(f">{size}i", data, at)), at + 4 * size
 
-    return read
+
+def _elements(
+    forms: ValueForms, read_one: ReadValue, data: bytes, at: int, size: int
+) -> tuple[Any, int]:
+    values = []
+    for _ in range(size):
+        value, at = read_one(data, at)
+        values.append(value)
+    return forms.many(values), at
 
 
 def _one_reader(field: SchemaField, version: int, flexible: bool, forms: ValueForms) -> ReadValue:
@@ -161,38 +157,32 @@ def _one_reader(field: SchemaField, version: int, flexible: bool, forms: ValueFo
         form = FIXED[field.kind]
         return lambda data, at: (form.unpack_from(data, at)[0], at + form.size)
     if field.kind == "uuid":
-        return _read_sized(lambda _, at: (_UUID_BYTES, at), forms.uuid)
+        return lambda data, at: (forms.uuid(_UUID.unpack_from(data, at)[0]), at + _UUID.size)
     is_text = field.kind == "string"
-    read_size = _size_reader(flexible, INT16 if is_text else INT32)
-    return _read_sized(read_size, bytes.decode if is_text else forms.raw)
+    made: Callable[[bytes], Any] = bytes.decode if is_text else forms.raw
+    return _sized_reader(
+        flexible,
+        INT16 if is_text else INT32,
+        lambda data, at, size: (made(data[at : at + size]), at + size),
+    )
 
 
-def _read_sized(read_size: ReadValue, made: Callable[[bytes], Any]) -> ReadValue:
+def _sized_reader(
+    flexible: bool, form: struct.Struct, read_content: Callable[[bytes, int, int], tuple[Any, int]]
+) -> ReadValue:
+    """What has its size before it; -1 is null. A compact length is one more than the size."""
+
     def read(data: bytes, at: int) -> tuple[Any, int]:
-        size, at = read_size(data, at)
-        if size is None:
-            return None, at
-        _check(data, at, size)
-        return made(data[at : at + size]), at + size
+        if flexible:
+            length, at = varint(data, at)
+        else:
+            length, at = form.unpack_from(data, at)[0] + 1, at + form.size
+        # Each element has a byte at least.
+        if length - 1 > len(data) - at:
+            raise ValueError(f"{length - 1} elements at {at} of {len(data)} bytes")
+        return read_content(data, at, length - 1) if length > 0 else (None, at)
 
     return read
-
-
-def _size_reader(flexible: bool, form: struct.Struct) -> ReadValue:
-    """How long something is; None for null. A compact length is one more than the size."""
-
-    def read(data: bytes, at: int) -> tuple[int | None, int]:
-        size, at = (
-            varint(data, at) if flexible else (form.unpack_from(data, at)[0] + 1, at + form.size)
-        )
-        return size - 1 if size > 0 else None, at
-
-    return read
-
-
-def _check(data: bytes, at: int, size: int) -> None:
-    if size > len(data) - at:
-        raise ValueError(f"{size} bytes at {at} of {len(data)}")
 
 
 # --- values to bytes ------------------------------------------------------------------------------

@@ -106,7 +106,7 @@ def _decoded(data: bytes, header: BatchHeader) -> LogBatch:
     base, end = header.base, header.base + max(header.last_delta, 0) + 1
     batch = LogBatch(base, end, header.controller_epoch, header.crc, header.last_time, [])
     if len(data) == HEADER_SIZE + len(NO_OP) and data.endswith(NO_OP):
-        batch.add((base, header.first_time), "NO_OP_RECORD", 0, {})
+        batch.add(base, header.first_time, ("NO_OP_RECORD", 0, {}))
     elif crc32c(data[SUMMED_FROM:]) != header.crc:
         batch.damage = "its bytes do not have the checksum that was written with them"
     elif header.attributes & COMPRESSION:
@@ -121,7 +121,7 @@ def _decode(data: bytes, header: BatchHeader, batch: LogBatch) -> None:
     try:
         for place in record_places(data, header.records):
             offset, time = header.base + place.offset_delta, header.first_time + place.time_delta
-            batch.add((offset, time), *decode(data, place))
+            batch.add(offset, time, decode(data, place))
     except _DAMAGES:
         batch.undecoded.append((header.base, "a batch with other records than Kafka's"))
 
