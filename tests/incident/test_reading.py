@@ -20,7 +20,7 @@ from kiplab.incident.log_items import (
     UnreadableInputError,
 )
 from kiplab.incident.reading import read_items
-from kiplab.incident.reading.checksum import crc32c
+from kiplab.incident.reading.batches import crc32c
 from kiplab.incident.reading.segments import NO_OP
 from tests.incident.generated_log import generated_batches
 from tests.incident.written_logs import (

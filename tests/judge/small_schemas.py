@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kiplab.incident.reading.byte_reader import PYTHON_FORMS, message_reader
+from kiplab.incident.reading.message_bytes import PYTHON_FORMS, message_reader
 from kiplab.incident.reading.message_fields import MessageSchema
 
 EVERYTHING = """

@@ -15,8 +15,7 @@ from kiplab.judge.controller.controller_process import (
     server_settings,
 )
 from kiplab.judge.java_process import DeadKafkaError
-from kiplab.judge.wire.message_schemas import ReleaseSchemas, schemas_in
-from kiplab.judge.wire.metadata_log import MetadataLog
+from kiplab.judge.wire.metadata_log import MetadataLog, ReleaseSchemas, schemas_in
 from kiplab.judge.wire.node_connection import LostConnectionError, NodeConnection
 from tests.judge import kafka_here, small_schemas
 

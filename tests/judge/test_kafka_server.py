@@ -6,7 +6,7 @@ from typing import cast
 import pytest
 
 from kiplab.judge.java_process import DeadKafkaError
-from kiplab.judge.wire.message_schemas import ReleaseSchemas
+from kiplab.judge.wire.metadata_log import ReleaseSchemas
 from kiplab.judge.wire.node_connection import NodeConnection, read_request, written_request
 from kiplab.judge.zookeeper_era.kafka_server import KafkaServer, broker_settings, control_schemas
 from kiplab.judge.zookeeper_server.zookeeper_process import ZooKeeperProcess

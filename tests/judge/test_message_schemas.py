@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiplab.incident.reading import byte_reader, message_bytes, message_fields
-from kiplab.judge.wire import message_schemas
+from kiplab.incident.reading import message_bytes, message_fields
+from kiplab.judge.wire import metadata_log
 from tests.judge.small_schemas import EVERYTHING, RECORD, REMOVED, read_message
 
-SCHEMA = message_schemas.schema_of(EVERYTHING)
+SCHEMA = metadata_log.schema_of(EVERYTHING)
 LATEST = SCHEMA.versions.last
 
 places = st.fixed_dictionaries({"Host": st.text(), "Port": st.integers(0, 2**16 - 1)})
@@ -54,7 +54,7 @@ values = st.fixed_dictionaries(
 def test_versions_are_one_a_range_everything_from_one_on_or_none(
     text: str | None, meant: message_fields.MessageVersions
 ) -> None:
-    assert message_schemas.versions_of(text) == meant
+    assert message_fields.versions_of(text) == meant
 
 
 def test_defaults_are_those_that_kafka_gives() -> None:
@@ -73,7 +73,7 @@ def test_jars_are_searched_for_schemas_and_apis_are_found_by_name(tmp_path: Path
         archive.writestr("common/message/LeaderAndIsrRequest.json", REMOVED)
         archive.writestr("common/metadata/MarkRecord.json", RECORD)
         archive.writestr("common/message/README.md", "no schema")
-    found = message_schemas.schemas_in([jar])
+    found = metadata_log.schemas_in([jar])
     assert found.requests["Everything"] == SCHEMA
     assert found.requests["LeaderAndIsr"].versions == message_fields.NO_VERSION
     assert found.records[5].name == "MarkRecord"
@@ -84,15 +84,13 @@ def test_files_without_schemas_are_named(tmp_path: Path) -> None:
     ZipFile(empty, "w").close()
     damaged.write_bytes(b"PK no more")
     with pytest.raises(
-        message_schemas.NoSchemasError, match=r"none of Kafka's message schemas in .*empty\.jar"
+        metadata_log.NoSchemasError, match=r"none of Kafka's message schemas in .*empty\.jar"
     ):
-        message_schemas.schemas_in([empty])
-    with pytest.raises(
-        message_schemas.NoSchemasError, match=r"damaged\.jar cannot be read as a jar"
-    ):
-        message_schemas.schemas_in([damaged])
-    with pytest.raises(message_schemas.NoSchemasError, match="in no files"):
-        message_schemas.schemas_in([])
+        metadata_log.schemas_in([empty])
+    with pytest.raises(metadata_log.NoSchemasError, match=r"damaged\.jar cannot be read as a jar"):
+        metadata_log.schemas_in([damaged])
+    with pytest.raises(metadata_log.NoSchemasError, match="in no files"):
+        metadata_log.schemas_in([])
 
 
 # --- values ---------------------------------------------------------------------------------------
@@ -153,14 +151,14 @@ def test_a_number_that_does_not_fit_is_refused() -> None:
 def test_a_number_takes_a_byte_for_seven_bits(number: int) -> None:
     data = message_bytes.unsigned_varint(number)
     assert len(data) == max(1, -(-number.bit_length() // 7))
-    assert byte_reader.varint(b"?" + data, 1) == (number, 1 + len(data))
+    assert message_bytes.varint(b"?" + data, 1) == (number, 1 + len(data))
 
 
 @pytest.mark.parametrize(("data", "number"), [(b"\x00", 0), (b"\x01", -1), (b"\x02", 1)])
 def test_numbers_with_a_sign_alternate(data: bytes, number: int) -> None:
-    assert byte_reader.signed_varint(data, 0) == (number, 1)
+    assert message_bytes.signed_varint(data, 0) == (number, 1)
 
 
 def test_data_that_ends_in_the_middle_of_a_number_is_noticed() -> None:
     with pytest.raises(IndexError):
-        byte_reader.varint(b"\x80", 0)
+        message_bytes.varint(b"\x80", 0)

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from kiplab.incident.reading import message_bytes
-from kiplab.judge.wire import message_schemas, metadata_log
+from kiplab.judge.wire import metadata_log
 from tests.judge.small_schemas import RECORD
 
-MARK = message_schemas.schema_of(RECORD)
-SCHEMAS = message_schemas.ReleaseSchemas(requests={}, responses={}, records={5: MARK})
+MARK = metadata_log.schema_of(RECORD)
+SCHEMAS = metadata_log.ReleaseSchemas(requests={}, responses={}, records={5: MARK})
 CONTROL = 0x20
 
 

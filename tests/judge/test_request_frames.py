@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiplab.judge.wire.message_schemas import ReleaseSchemas, schema_of
+from kiplab.judge.wire.metadata_log import ReleaseSchemas, schema_of
 from kiplab.judge.wire.node_connection import (
     ReceivedRequest,
     UnknownRequestError,

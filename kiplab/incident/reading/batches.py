@@ -1,15 +1,20 @@
-"""Record batches of format 2, the content of segments and checkpoints: headers and records."""
+"""Record batches of format 2, the content of segments and checkpoints, and their checksum."""
 
 import struct
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from .byte_reader import signed_varint, varint
+import msgspec
+
+from ..log_items import LogRecord, Remark
+from .message_bytes import signed_varint, varint
 
 _HEADER = struct.Struct(">qiibIhiqq14xi")
 COUNTED_FROM, SUMMED_FROM = 12, 21
 """Where the bytes begin that a header's length counts, and those that its checksum covers."""
-_MAGIC, _IS_CONTROL, _COMPRESSION = 2, 0x20, 0x07
+_MAGIC, _IS_CONTROL, COMPRESSION = 2, 0x20, 0x07
+_CASTAGNOLI = 0x82F63B78
+"""The polynomial of CRC-32C, lowest bit first."""
 
 
 class BatchHeader(NamedTuple):
@@ -35,11 +40,6 @@ class BatchHeader(NamedTuple):
     def is_control(self) -> bool:
         """Whether the quorum wrote it for itself."""
         return bool(self.attributes & _IS_CONTROL)
-
-    @property
-    def is_compressed(self) -> bool:
-        """Whether its records are compressed, which those of a metadata log never are."""
-        return bool(self.attributes & _COMPRESSION)
 
     @property
     def is_sane(self) -> bool:
@@ -92,3 +92,75 @@ def record_number(batch: bytes, at: int) -> tuple[int, int, int]:
     number, at = varint(batch, at)
     version, at = varint(batch, at)
     return number, version, at
+
+
+Decoded = tuple[str, int, dict[str, Any] | None]
+"""Type, version and fields of a record; None for one that is not known, and what it is."""
+
+
+class LogBatch(msgspec.Struct, gc=False):
+    """What both readers make of their input: records that were written at once.
+
+    Their offsets are from `base` to `end`, exclusive. `crc` is as its header has it. Of a batch
+    with a `damage` nothing is known but the offsets. `undecoded` are (offset, what it is) of
+    records that are not known; `missing` of them are not in the input. A record whose batch is not
+    known is `loose`.
+    """
+
+    base: int
+    end: int
+    controller_epoch: int
+    crc: int
+    time: int
+    records: list[LogRecord]
+    damage: str = ""
+    undecoded: list[tuple[int, str]] = []
+    missing: int = 0
+    loose: bool = False
+
+    def add(self, offset: int, time: int, decoded: Decoded) -> None:
+        """One record more, known or not."""
+        kind, version, fields = decoded
+        if fields is None:
+            self.undecoded.append((offset, kind))
+        else:
+            record = LogRecord(offset, time, self.controller_epoch, kind, version, fields)
+            self.records.append(record)
+
+
+def left_over(size: int, file: str) -> Iterator[Remark]:
+    """What is said of bytes behind the last batch."""
+    if size:
+        text = f"{size} bytes of an unfinished batch are left out"
+        yield Remark("left over", text, file)
+
+
+def crc32c(data: bytes) -> int:
+    """The checksum of a batch: CRC-32C, four bytes at a time, by four small tables. Larger ones
+    halve the steps, and do not stay in a processor's cache.
+    """
+    crc, words = 0xFFFFFFFF, len(data) >> 2
+    none, one, two, three = _NONE, _ONE, _TWO, _THREE
+    for word in struct.unpack_from(f"<{words}I", data):
+        crc ^= word
+        crc = three[crc & 255] ^ two[crc >> 8 & 255] ^ one[crc >> 16 & 255] ^ none[crc >> 24]
+    for byte in data[words << 2 :]:
+        crc = none[(crc ^ byte) & 255] ^ crc >> 8
+    return crc ^ 0xFFFFFFFF
+
+
+def _shifted(crc: int) -> int:
+    for _ in range(8):
+        crc = crc >> 1 ^ (_CASTAGNOLI if crc & 1 else 0)
+    return crc
+
+
+def _with_byte_behind(table: list[int]) -> list[int]:
+    """What the bytes of `table` come to with one more byte of zeros behind them."""
+    return [_NONE[crc & 255] ^ crc >> 8 for crc in table]
+
+
+_NONE = [_shifted(byte) for byte in range(256)]
+_ONE = _with_byte_behind(_NONE)
+_TWO = _with_byte_behind(_ONE)
+_THREE = _with_byte_behind(_TWO)

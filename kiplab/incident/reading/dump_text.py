@@ -7,14 +7,13 @@ where the last one broke off.
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
 import msgspec
 
-from ..log_items import UNKNOWN, LogRecord, Remark, UnreadableInputError
-from .dump_payloads import payload_decoder, payload_types
-from .known_records import record_schemas
-from .log_batch import InputPart, LogBatch
+from ..log_items import UNKNOWN, Remark, UnreadableInputError
+from .batches import Decoded, LogBatch, left_over
+from .input_files import InputPart
+from .known_records import payload_decoder, payload_types, record_schemas
 
 _NO_OP = b'{"type":"NO_OP_RECORD"'
 _MOST_BROKEN, _LONGEST = 100, 1 << 16
@@ -36,10 +35,9 @@ _NOT_DECODED = re.compile(rb"Error at \d+, skipping\..*?(?:type|id|after) (\d{1,
 _BEGINNING = re.compile(rb"\| ?offset: |baseOffset: |^(?:\| ?| )payload: ")
 _ANSI = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]")
 _OTHER = re.compile(
-    rb"$|Dumping |(?:Log s|S)tarting offset: |Snapshot end offset: |KRaft bootstrap|Found \d+ "
-    rb"|Non-consecutive|  \d+ is followed by|--$"
+    rb"$|Dumping |(?:Log s|S)tarting offset: |Snapshot end offset: |KRaft bootstrap"
+    rb"|Found (\d+) invalid bytes|Found \d+ |Non-consecutive|  \d+ is followed by|--$"
 )
-_LEFT_OVER = re.compile(rb"Found (\d+) invalid bytes")
 _TITLES = {
     s.name.replace("_", "").encode(): s.name.encode() for s in record_schemas("control").values()
 }
@@ -48,25 +46,26 @@ _WRONG = (msgspec.MsgspecError, ValueError, RecursionError)
 
 
 class DumpReader:
-    """Reads one part of a dump, line by line; `left_over` bytes were no batch.
-
-    `not_decoded` counts the records that the tool that made the dump did not know, by type.
-    """
+    """Reads one part of a dump, line by line."""
 
     def __init__(self, part: InputPart) -> None:
-        self.left_over = 0
-        self.not_decoded: Counter[str] = Counter()
+        self._left_over = 0
+        self._not_decoded: Counter[str] = Counter()
+        """Records that the tool that made the dump did not know, by type."""
         self._mended = self._broken = self._without_payload = 0
         self._has_payloads = False
         self._part, self._line = part, part.line - 1
         self._batch: LogBatch | None = None
-        self._count, self._is_control, self._records = 0, False, 0
+        self._expected = self._records = 0
         self._pending = b""
         self._done: list[LogBatch] = []
 
-    def batches(self, blocks: Iterator[bytes]) -> Iterator[LogBatch]:
-        """The batches in blocks of whole lines. Raises UnreadableInputError for more than 100 lines
-        that cannot be mended, and for records without any offset.
+    def batches(self, blocks: Iterator[bytes]) -> Iterator[LogBatch | Remark]:
+        """The batches in blocks of whole lines; at the end, what is to be said of the whole part.
+
+        Raises UnreadableInputError for more than 100 lines that cannot be mended, for records
+        without any offset, and for the dump of a tool that is older than the log, or that decoded
+        nothing.
         """
         for block in blocks:
             for line in block.split(b"\n"):
@@ -80,6 +79,8 @@ class DumpReader:
         self._give_up()
         self._finish()
         yield from self._done
+        yield from self._remarks()
+        yield from left_over(self._left_over, self._part.file)
 
     # --- lines ------------------------------------------------------------------------------------
 
@@ -100,9 +101,8 @@ class DumpReader:
             self._pending = line
 
     def _take_other(self, line: bytes) -> None:
-        if _OTHER.match(line):
-            left = _LEFT_OVER.match(line)
-            self.left_over += int(left[1]) if left else 0
+        if found := _OTHER.match(line):
+            self._left_over += int(found[1] or 0)
         elif self._pending:
             self._pending += line.strip()
             if self._understood(self._pending):
@@ -149,50 +149,39 @@ class DumpReader:
         self._batch = LogBatch(
             int(base), max(int(last), int(base)) + 1, int(epoch), int(crc), int(time), [], damage
         )
-        self._count, self._is_control, self._records = int(count), is_control == b"true", 0
+        is_counted = not damage and is_control != b"true"
+        self._expected, self._records = int(count) if is_counted else 0, 0
         return True
 
     def _finish(self) -> None:
-        batch = self._batch
-        if batch is None:
-            return
-        if not batch.damage and not self._is_control:
-            batch.missing = max(self._count - self._records, 0)
-        if batch.damage:
-            batch.records = []
-        self._done.append(batch)
-        self._batch = None
+        if batch := self._batch:
+            batch.missing = max(self._expected - self._records, 0)
+            batch.records = [] if batch.damage else batch.records
+            self._done.append(batch)
+            self._batch = None
 
     # --- records ----------------------------------------------------------------------------------
 
     def _record(self, head: bytes, payload: bytes) -> bool:
         place, self._has_payloads = self._place(head), True
-        if payload.startswith(_NO_OP):
-            self._add(place, "NO_OP_RECORD", 0, {})
-        elif payload.startswith(b"Error at "):
-            name = _named(payload)
-            self.not_decoded[name] += 1
-            self._batch_at(place).undecoded.append((place[0], f"{name}, by the tool of the dump"))
-        else:
-            return self._payload(place, payload)
-        return True
+        return self._put(place, self._decoded(payload))
 
-    def _payload(self, place: Place, payload: bytes) -> bool:
+    def _decoded(self, payload: bytes) -> Decoded | None:
+        """None for a payload that is broken."""
+        if payload.startswith(_NO_OP):
+            return "NO_OP_RECORD", 0, {}
+        if payload.startswith(b"Error at "):
+            found = _NOT_DECODED.match(payload)
+            schema = record_schemas("metadata").get(int(found[1])) if found else None
+            name = schema.name if schema else "an unknown number"
+            self._not_decoded[name] += 1
+            return f"{name}, by the tool of the dump", 0, None
         try:
             value = payload_decoder().decode(payload)
         except _WRONG:
-            return self._strange(place, payload)
-        self._add(place, payload_types()[type(value)], value.version, value.data)
-        return True
-
-    def _strange(self, place: Place, payload: bytes) -> bool:
-        """A payload that is whole, but of no record that is known here; False for a broken one."""
-        try:
-            name = str(msgspec.json.decode(payload)["type"])
-        except (*_WRONG, LookupError, TypeError):
-            return False
-        self._batch_at(place).undecoded.append((place[0], name[:60]))
-        return True
+            return _unknown(payload)
+        # Only control records have a version among their fields.
+        return payload_types()[type(value)], value.data.get("version", value.version), value.data
 
     def _control(self, line: bytes) -> bool:
         found, head = _CONTROL.search(line), _RECORD.match(line)
@@ -201,11 +190,10 @@ class DumpReader:
         name, title, fields = found.groups(b"")
         place = int(head[1]), int(head[2])
         if name:
-            self._add(place, name.decode(), 0, {})
-            return True
+            return self._put(place, (name.decode(), 0, {}))
         name = _TITLES.get(title.upper(), b"")
         payload = b'{"type":"%b","version":0,"data":%b}' % (name, fields)
-        return bool(name) and self._payload(place, payload)
+        return bool(name) and self._put(place, self._decoded(payload))
 
     def _place(self, head: bytes) -> Place:
         found = _RECORD.match(head)
@@ -218,10 +206,10 @@ class DumpReader:
             )
         return self._batch.base + self._records, self._batch.time
 
-    def _add(self, place: Place, kind: str, version: int, fields: dict[str, Any]) -> None:
-        batch, (offset, time) = self._batch_at(place), place
-        version = fields.get("version", version)
-        batch.records.append(LogRecord(offset, time, batch.controller_epoch, kind, version, fields))
+    def _put(self, place: Place, decoded: Decoded | None) -> bool:
+        if decoded:
+            self._batch_at(place).add(*place, decoded)
+        return decoded is not None
 
     def _batch_at(self, place: Place) -> LogBatch:
         """The batch that a record is in: one of its own where its batch line is not there."""
@@ -234,12 +222,9 @@ class DumpReader:
         self._done.append(loose)
         return loose
 
-    def remarks(self) -> Iterator[Remark]:
-        """What is to be said of the whole part. Raises UnreadableInputError for the dump of a tool
-        that is older than the log, or that decoded nothing.
-        """
-        if any(name in self.not_decoded for name in _NECESSARY):
-            counted = ", ".join(f"{count} of {name}" for name, count in self.not_decoded.items())
+    def _remarks(self) -> Iterator[Remark]:
+        if any(name in self._not_decoded for name in _NECESSARY):
+            counted = ", ".join(f"{count} of {name}" for name, count in self._not_decoded.items())
             raise UnreadableInputError(
                 f"{self._part.file}: the tool that made this dump did not know {counted}: it is"
                 " older than the log. Make the dump with the tool of the cluster's own release."
@@ -255,8 +240,9 @@ class DumpReader:
                 yield Remark("broken line", text, self._part.file)
 
 
-def _named(error: bytes) -> str:
-    """The record that the tool did not know, by what it says of it."""
-    found = _NOT_DECODED.match(error)
-    schema = record_schemas("metadata").get(int(found[1])) if found else None
-    return schema.name if schema else "an unknown number"
+def _unknown(payload: bytes) -> Decoded | None:
+    """Of a payload that is whole, but of no record that is known here."""
+    try:
+        return str(msgspec.json.decode(payload)["type"])[:60], 0, None
+    except (*_WRONG, LookupError, TypeError):
+        return None

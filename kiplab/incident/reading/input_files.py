@@ -7,12 +7,12 @@ import zlib
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
 from ..log_items import UNKNOWN, UnreadableInputError
 from .batches import HEADER_SIZE, header_at, record_places
-from .log_batch import CheckpointPlace, InputPart
 from .message_bytes import INT16
 from .segments import SNAPSHOT_HEADER
 
@@ -32,6 +32,30 @@ _LONGEST_LINE = 1 << 23
 _ADVICE = "Give a segment or a checkpoint of __cluster_metadata-0, or what kafka-dump-log prints."
 
 
+class CheckpointPlace(NamedTuple):
+    """Before which offset a checkpoint ends, and the controller epoch of the record before it."""
+
+    end: int
+    controller_epoch: int
+
+
+class InputPart(msgspec.Struct, frozen=True):
+    """A segment or a checkpoint, or one of those whose dumps are in one file.
+
+    `base` is its first offset, of a checkpoint (`place`) that at which it ends. A dump's part is
+    `size` bytes from `start`, and begins in `line`.
+    """
+
+    path: str
+    file: str
+    is_dump: bool
+    base: int
+    size: int
+    place: CheckpointPlace | None = None
+    start: int = 0
+    line: int = 1
+
+
 def files_of(paths: Iterable[str | Path]) -> list[Path]:
     """The files that `paths` name; of a folder its segments and checkpoints, never its indexes.
 
@@ -39,19 +63,15 @@ def files_of(paths: Iterable[str | Path]) -> list[Path]:
     """
     files: list[Path] = []
     for path in map(Path, paths):
-        files += _in_folder(path) if path.is_dir() else [path]
+        inner = path / LOG_FOLDER
+        folder = inner if inner.is_dir() else path
+        found = sorted([*folder.glob("*.log"), *folder.glob("*.checkpoint")])
+        if path.is_dir() and not found:
+            raise UnreadableInputError(
+                f"{path}: a folder without segments and checkpoints. Give a folder {LOG_FOLDER}."
+            )
+        files += found if path.is_dir() else [path]
     return list(dict.fromkeys(files))
-
-
-def _in_folder(path: Path) -> list[Path]:
-    inner = path / LOG_FOLDER
-    folder = inner if inner.is_dir() else path
-    found = sorted([*folder.glob("*.log"), *folder.glob("*.checkpoint")])
-    if not found:
-        raise UnreadableInputError(
-            f"{path}: a folder without segments and checkpoints. Give a folder {LOG_FOLDER}."
-        )
-    return found
 
 
 def chunks_of(path: str, start: int = 0, size: int = sys.maxsize) -> Iterator[bytes]:
@@ -97,8 +117,7 @@ def parts_of(path: str, name: str) -> list[InputPart]:
     if not head:
         return []
     if len(head) >= HEADER_SIZE and header_at(head).is_sane:
-        part = _binary_part(path, name, head)
-        return [part] if part else []
+        return _binary_part(path, name, head)
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise UnreadableInputError(f"{name}: a text in UTF-16. Save it as UTF-8.")
     if b"\0" in head[:HEADER_SIZE] or not _DUMP.search(head):
@@ -108,20 +127,19 @@ def parts_of(path: str, name: str) -> list[InputPart]:
     return list(_dump_parts(path, name))
 
 
-def _binary_part(path: str, name: str, head: bytes) -> InputPart | None:
+def _binary_part(path: str, name: str, head: bytes) -> list[InputPart]:
     size, base = Path(path).stat().st_size, header_at(head).base
     if not _is_checkpoint(head):
-        return InputPart(path, name, False, base, size)
-    found = _CHECKPOINT.search(name)
-    if found is None:
-        if Path(name).name.startswith(_BOOTSTRAP):
-            return None
-        raise UnreadableInputError(
-            f"{name}: a checkpoint under another name. Call it as it was, OFFSET-EPOCH.checkpoint:"
-            " its name tells where it ends."
-        )
-    place = CheckpointPlace(int(found[1]), int(found[2]))
-    return InputPart(path, name, False, place.end, size, place)
+        return [InputPart(path, name, False, base, size)]
+    if found := _CHECKPOINT.search(name):
+        place = CheckpointPlace(int(found[1]), int(found[2]))
+        return [InputPart(path, name, False, place.end, size, place)]
+    if Path(name).name.startswith(_BOOTSTRAP):
+        return []
+    raise UnreadableInputError(
+        f"{name}: a checkpoint under another name. Call it as it was, OFFSET-EPOCH.checkpoint:"
+        " its name tells where it ends."
+    )
 
 
 def _is_checkpoint(head: bytes) -> bool:
@@ -140,13 +158,11 @@ def _dump_parts(path: str, name: str) -> list[InputPart]:
     for start, line, is_title, text in _pieces(path):
         if is_title or not parts:
             place = _place(text.partition(b"\n")[0]) if is_title else None
-            parts.append(InputPart(path, name, True, UNKNOWN, 0, place, start, line))
-        part, base = parts[-1], parts[-1].base
-        if base == UNKNOWN:
-            found = _FIRST.search(text)
-            base = int(found[1] or 0) if found else UNKNOWN
-        if part.place is not None:
-            base = part.place.end
+            base = place.end if place else UNKNOWN
+            parts.append(InputPart(path, name, True, base, 0, place, start, line))
+        part = parts[-1]
+        found = _FIRST.search(text) if part.base == UNKNOWN and not part.place else None
+        base = int(found[1] or 0) if found else part.base
         parts[-1] = msgspec.structs.replace(part, base=base, size=part.size + len(text))
     return [part for part in parts if part.base != UNKNOWN]
 

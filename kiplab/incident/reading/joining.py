@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ..log_items import UNKNOWN, LogItem, Remark, SavedState, UnreadableInputError
+from .batches import LogBatch
+from .input_files import InputPart
 from .known_records import KNOWN_RELEASES
-from .log_batch import InputPart, LogBatch
 
 Batches = Iterator[LogBatch | Remark]
 _BACK_MS = 1000
@@ -57,7 +58,7 @@ class JoinedLog:
         self._copies: list[_Copy] = []
         self._at = UNKNOWN
         self._epoch = self._time = UNKNOWN
-        self._missing, self._first_missing = 0, ""
+        self._missing: Counter[str] = Counter()
         self._undecoded: Counter[str] = Counter()
         self._known = False
 
@@ -173,15 +174,13 @@ class JoinedLog:
                 yield Remark("undecoded", text, file, offset)
             self._undecoded[name] += 1
         if batch.missing:
-            self._missing += batch.missing
-            self._first_missing = self._first_missing or file
+            self._missing[file] += batch.missing
         if not self._known and self._undecoded.total() > _STRANGE_AT_FIRST:
             raise no_metadata_log(file)
 
     def _gap(self, base: int, is_loose: bool, file: str) -> Iterator[Remark]:
         if is_loose:
-            self._missing += base - self._at
-            self._first_missing = self._first_missing or file
+            self._missing[file] += base - self._at
         else:
             text = f"offsets {self._at} to {base - 1} are missing"
             yield Remark("gap", text, file, self._at, base)
@@ -209,10 +208,10 @@ class JoinedLog:
                 yield Remark("undecoded", text, "")
         if self._missing:
             text = (
-                f"{self._missing} records are missing: lines were taken out of the dump, so"
+                f"{self._missing.total()} records are missing: lines were taken out of the dump, so"
                 " findings may be missing as well"
             )
-            yield Remark("gap", text, self._first_missing)
+            yield Remark("gap", text, next(iter(self._missing)))
 
 
 def no_metadata_log(file: str) -> UnreadableInputError:

@@ -1,10 +1,12 @@
 """`read_items`: files, folders and stdin to the items of one metadata log, in one pass."""
 
+import re
 import shutil
 import sys
 import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -17,10 +19,10 @@ from ..log_items import (
     SavedState,
     UnreadableInputError,
 )
+from .batches import LogBatch
 from .dump_text import DumpReader
-from .input_files import STDIN, chunks_of, files_of, line_blocks, parts_of
+from .input_files import STDIN, InputPart, chunks_of, files_of, line_blocks, parts_of
 from .joining import JoinedLog
-from .log_batch import InputPart, LogBatch
 from .segments import segment_batches
 
 ByteProgress = Callable[[int, int], None]
@@ -59,7 +61,10 @@ class LogItems(Iterable[LogItem]):
     @property
     def files_read(self) -> tuple[FileRead, ...]:
         """What was read so far, a line for each file, in the order of their offsets."""
-        kinds = {part.file: _kind(part) for part in self._parts}
+        kinds: dict[str, Literal["segment", "checkpoint", "dump"]] = {
+            part.file: "dump" if part.is_dump else "checkpoint" if part.place else "segment"
+            for part in self._parts
+        }
         spans = sorted(self._spans.items(), key=lambda named: named[1])
         return tuple(FileRead(file, kinds[file], *span) for file, span in spans)
 
@@ -86,21 +91,10 @@ class LogItems(Iterable[LogItem]):
             yield item
 
     def _read(self, part: InputPart) -> Iterator[LogBatch | Remark]:
-        left_over = 0
+        chunks = self._chunks(part)
         if part.is_dump:
-            reader = DumpReader(part)
-            yield from reader.batches(line_blocks(self._chunks(part)))
-            yield from reader.remarks()
-            left_over = reader.left_over
-        else:
-            for item in segment_batches(self._chunks(part)):
-                if isinstance(item, int):
-                    left_over = item
-                else:
-                    yield item
-        if left_over:
-            text = f"{left_over} bytes of an unfinished batch are left out"
-            yield Remark("left over", text, part.file)
+            return DumpReader(part).batches(line_blocks(chunks))
+        return segment_batches(chunks, part.file)
 
     def _checkpoint(self, part: InputPart) -> Iterator[LogItem]:
         """A SavedState, and what is to be said of it; none where something of it is missing."""
@@ -123,24 +117,14 @@ class LogItems(Iterable[LogItem]):
         yield SavedState(*part.place, time, tuple(records[1:-1]), part.file)
 
 
-def _kind(part: InputPart) -> Literal["segment", "checkpoint", "dump"]:
-    if part.is_dump:
-        return "dump"
-    return "segment" if part.place is None else "checkpoint"
-
-
 def _check_cluster(files: Iterable[Path]) -> None:
     """Refuses the logs of two clusters, where ``meta.properties`` beside them tell."""
     clusters: dict[str, Path] = {}
     for folder in {file.absolute().parent.parent for file in files}:
-        try:
+        with suppress(OSError):
             text = (folder / "meta.properties").read_text("utf-8", "replace")
-        except OSError:
-            continue
-        for line in text.splitlines():
-            key, _, value = line.partition("=")
-            if key.strip() == "cluster.id":
-                clusters[value.strip()] = folder
+            for cluster in re.findall(r"(?m)^[ \t]*cluster\.id[ \t]*=(.*)", text):
+                clusters[cluster.strip()] = folder
     if len(clusters) > 1:
         told = ", ".join(f"{folder} of {cluster}" for cluster, folder in clusters.items())
         raise UnreadableInputError(f"logs of different clusters: {told}. Give the files of one.")

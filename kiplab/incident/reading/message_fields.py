@@ -1,8 +1,12 @@
-"""What a message or a record of Kafka consists of: fields, and the versions that have them."""
+"""What a message or a record of Kafka consists of, as Kafka's own schemas describe it.
+
+A schema is a mapping by the keys of those files: name, type, apiKey, validVersions, fields.
+"""
 
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import msgspec
@@ -10,6 +14,7 @@ import msgspec
 NUMBERS = frozenset({"int8", "int16", "uint16", "int32", "uint32", "int64", "float64"})
 FLAT = NUMBERS | {"bool", "string", "uuid", "bytes", "records"}
 """Types of fields that have no fields of their own."""
+Described = Mapping[str, Any]
 
 
 class MessageVersions(NamedTuple):
@@ -24,7 +29,7 @@ class MessageVersions(NamedTuple):
 
 
 LATEST = 32767
-NO_VERSION, ALL_VERSIONS = MessageVersions(0, -1), MessageVersions(0, LATEST)
+NO_VERSION = MessageVersions(0, -1)
 
 
 class SchemaField(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,10 +65,50 @@ class MessageSchema(msgspec.Struct, frozen=True):
         return hash((self.name, self.kind, self.versions))
 
 
-def default_of(
+def described_schema(described: Described) -> MessageSchema:
+    """The schema that is described."""
+    flexible = versions_of(described.get("flexibleVersions"))
+    shared = {struct["name"]: struct["fields"] for struct in described.get("commonStructs", ())}
+    fields = tuple(_field(f, flexible, shared) for f in described.get("fields", ()))
+    versions = versions_of(described["validVersions"])
+    key = described.get("apiKey")
+    return MessageSchema(described["name"], described["type"], key, versions, flexible, fields)
+
+
+def versions_of(text: str | None) -> MessageVersions:
+    """``"1+"``, ``"0-3"``, ``"2"``, ``"none"`` or nothing, as the schemas write versions."""
+    if text is None or text == "none":
+        return NO_VERSION
+    first, between, last = text.partition("-")
+    if first.endswith("+"):
+        return MessageVersions(int(first[:-1]), LATEST)
+    return MessageVersions(int(first), int(last) if between else int(first))
+
+
+def _field(described: Described, flexible: MessageVersions, shared: Described) -> SchemaField:
+    kind = described["type"].removeprefix("[]")
+    inner = () if kind in FLAT else described.get("fields") or shared[kind]
+    fields = tuple(_field(f, flexible, shared) for f in inner)
+    is_array, tagged = described["type"] != kind, described.get("taggedVersions")
+    own = described.get("flexibleVersions")
+    return SchemaField(
+        name=described["name"],
+        kind=kind,
+        is_array=is_array,
+        # A field that is tagged wherever there is one says no more than that.
+        versions=versions_of(described.get("versions", tagged or "0+")),
+        nullable=versions_of(described.get("nullableVersions")),
+        tag=int(described["tag"]) if "tag" in described else None,
+        tagged=versions_of(tagged),
+        flexible=flexible if own is None else versions_of(own),
+        fields=fields,
+        default=_default(described.get("default"), kind, is_array, fields),
+    )
+
+
+def _default(
     written: str | int | bool | None, kind: str, is_array: bool, fields: tuple[SchemaField, ...]
 ) -> Any:
-    """A default as a schema writes it, None where it writes none, to a value of that kind."""
     if written == "null":
         return None
     if is_array:

@@ -4,23 +4,24 @@ import re
 import struct
 from collections.abc import Iterator
 from itertools import chain
-from typing import Any
 
-from ..log_items import UNKNOWN, LogRecord
+from ..log_items import UNKNOWN, Remark
 from .batches import (
+    COMPRESSION,
     HEADER_SIZE,
     SUMMED_FROM,
     BatchHeader,
+    Decoded,
+    LogBatch,
     RecordPlace,
+    crc32c,
     header_at,
+    left_over,
     record_number,
     record_places,
 )
-from .byte_reader import DUMP_FORMS, message_reader
-from .checksum import crc32c
 from .known_records import known_readers, record_schemas
-from .log_batch import LogBatch
-from .message_bytes import INT16
+from .message_bytes import DUMP_FORMS, INT16, message_reader
 
 NO_OP = b"\x14\0\0\0\x01\x08\x01\x14\0\0\0"
 """The one record of a batch that a controller writes while nothing happens."""
@@ -34,11 +35,9 @@ _HEADER = re.compile(rb"(?=\0{3}.{5}\0.{7}\x02)", re.DOTALL)
 _DAMAGES = (IndexError, ValueError, struct.error)
 Found = tuple[LogBatch | None, int]
 """A batch and the place behind it; None where more bytes are needed."""
-Decoded = tuple[str, int, dict[str, Any] | None]
-"""Type, version and fields of a record; None for one that is not known, and what it is."""
 
 
-def segment_batches(chunks: Iterator[bytes]) -> Iterator[LogBatch | int]:
+def segment_batches(chunks: Iterator[bytes], file: str) -> Iterator[LogBatch | Remark]:
     """The batches of a segment or a checkpoint; at the end, how many bytes are left over."""
     data, at, expected = b"", 0, UNKNOWN
     for chunk in chain(chunks, [b""]):
@@ -49,7 +48,7 @@ def segment_batches(chunks: Iterator[bytes]) -> Iterator[LogBatch | int]:
                 break
             yield batch
             expected = batch.end
-    yield len(data) - at
+    yield from left_over(len(data) - at, file)
 
 
 def _batch_at(data: bytes, at: int, expected: int, is_last: bool) -> Found:
@@ -104,13 +103,13 @@ def _is_sound(data: bytes, at: int) -> bool:
 
 def _decoded(data: bytes, header: BatchHeader) -> LogBatch:
     """The bytes of a whole batch to its records."""
-    epoch, end = header.controller_epoch, header.base + max(header.last_delta, 0) + 1
-    batch = LogBatch(header.base, end, epoch, header.crc, header.last_time, [])
+    base, end = header.base, header.base + max(header.last_delta, 0) + 1
+    batch = LogBatch(base, end, header.controller_epoch, header.crc, header.last_time, [])
     if len(data) == HEADER_SIZE + len(NO_OP) and data.endswith(NO_OP):
-        batch.records.append(LogRecord(header.base, header.first_time, epoch, "NO_OP_RECORD"))
+        batch.add(base, header.first_time, ("NO_OP_RECORD", 0, {}))
     elif crc32c(data[SUMMED_FROM:]) != header.crc:
         batch.damage = "its bytes do not have the checksum that was written with them"
-    elif header.is_compressed:
+    elif header.attributes & COMPRESSION:
         batch.damage = "it is compressed, which the batches of a metadata log never are"
     else:
         _decode(data, header, batch)
@@ -118,15 +117,11 @@ def _decoded(data: bytes, header: BatchHeader) -> LogBatch:
 
 
 def _decode(data: bytes, header: BatchHeader, batch: LogBatch) -> None:
-    decode, epoch = _control if header.is_control else _metadata, header.controller_epoch
+    decode = _control if header.is_control else _metadata
     try:
         for place in record_places(data, header.records):
             offset, time = header.base + place.offset_delta, header.first_time + place.time_delta
-            kind, version, fields = decode(data, place)
-            if fields is None:
-                batch.undecoded.append((offset, kind))
-            else:
-                batch.records.append(LogRecord(offset, time, epoch, kind, version, fields))
+            batch.add(offset, time, decode(data, place))
     except _DAMAGES:
         batch.undecoded.append((header.base, "a batch with other records than Kafka's"))
 

@@ -15,8 +15,7 @@ from ...protocol.kraft import records
 from ...protocol.kraft.replay import CLUSTER, SETTINGS
 from ...protocol.registrations import ONE_DIRECTORY, LeaderRecoveryState
 from ..controller.controller_process import CLUSTER_ID
-from ..wire.message_schemas import ReleaseSchemas
-from ..wire.metadata_log import LoggedRecord
+from ..wire.metadata_log import LoggedRecord, ReleaseSchemas
 
 Fields = dict[str, Any]
 UNKNOWN_TOPIC = uuid.UUID(int=99)

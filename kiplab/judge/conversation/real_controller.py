@@ -15,8 +15,7 @@ from ...protocol.registrations import LeaderRecoveryState, PartitionRegistration
 from ...protocol.releases import METADATA_LEVEL, RELEASES, at_least
 from ..controller.controller_process import ELR, ControllerProcess
 from ..java_process import DeadKafkaError
-from ..wire.message_schemas import schemas_in
-from ..wire.metadata_log import LoggedRecord, MetadataLog
+from ..wire.metadata_log import LoggedRecord, MetadataLog, schemas_in
 from ..wire.node_connection import NodeConnection
 from . import kafka_terms
 
@@ -43,13 +42,10 @@ class RealController:
     def __init__(self, process: ControllerProcess) -> None:
         self.process = process
         self.schemas = schemas_in(sorted(process.jars.glob("kafka-[cm]*.jar")))
-        self.topics = kafka_terms.TopicNames({}, {})
-        self.log = MetadataLog(process.data, self.schemas)
-        self._elected_in = self.log.leader_epoch
         process.tell("freeze")
         self._connect()
         try:
-            self._until_active(self._registers_itself())
+            self._begin()
         except BaseException:
             self.close()
             raise
@@ -111,11 +107,8 @@ class RealController:
         """A fresh cluster, which has nothing of this one."""
         self._connection.close()
         self.process.begin_anew()
-        self.topics = kafka_terms.TopicNames({}, {})
-        self.log = MetadataLog(self.process.data, self.schemas)
-        self._elected_in = self.log.leader_epoch
         self._connect()
-        self._until_active(self._registers_itself())
+        self._begin()
 
     def raise_metadata_version(self, metadata_version: str) -> tuple[str, int]:
         """Why it was refused, or nothing; the milliseconds until what follows was written."""
@@ -204,6 +197,12 @@ class RealController:
 
     def _connect(self) -> None:
         self._connection = NodeConnection(self.process.port, self.schemas)
+
+    def _begin(self) -> None:
+        self.topics = kafka_terms.TopicNames({}, {})
+        self.log = MetadataLog(self.process.data, self.schemas)
+        self._elected_in = self.log.leader_epoch
+        self._until_active(self._registers_itself())
 
     def _until_active(self, registers_itself: bool, *, elected: bool = True) -> int:
         """It answers, once it is `elected` anew, and has written of itself, if it does; the

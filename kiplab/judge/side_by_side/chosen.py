@@ -16,7 +16,7 @@ from ..conversation.real_controller import RealController
 from ..java_process import DeadKafkaError
 from ..kafka_jars import jar_cache
 from ..partition.partition_process import partition_releases
-from ..wire.message_schemas import NoSchemasError
+from ..wire.metadata_log import NoSchemasError
 from ..zookeeper_plays.engine_ear import first_controller
 from .deciding import RealNodes
 from .initial_state import UntoldLeadersError, first_line, untold

@@ -7,10 +7,16 @@ from typing import Any
 
 import msgspec
 
-from ...incident.reading.byte_reader import PYTHON_FORMS, message_reader, pass_tags
-from ...incident.reading.message_bytes import INT16, INT32, written_message
+from ...incident.reading.message_bytes import (
+    INT16,
+    INT32,
+    PYTHON_FORMS,
+    message_reader,
+    pass_tags,
+    written_message,
+)
 from ...incident.reading.message_fields import MessageSchema
-from .message_schemas import ReleaseSchemas
+from .metadata_log import ReleaseSchemas
 
 PATIENCE_S = 30
 
@@ -39,9 +45,6 @@ class NodeConnection:
         self._asked += 1
         frame = written_request(self.schemas, api, version, self._asked, body)
         self._socket.sendall(INT32.pack(len(frame)) + frame)
-        return self._answer(api, version)
-
-    def _answer(self, api: str, version: int) -> dict[str, Any]:
         data = self._received(INT32.unpack(self._received(INT32.size))[0])
         try:
             request_id, answer = read_answer(self.schemas, api, version, data)

@@ -24,7 +24,7 @@ from ...protocol.messages import AlterPartitionRequest, AlterPartitionResponse, 
 from ...protocol.registrations import LeaderRecoveryState, topic_of
 from ...protocol.zookeeper.znodes import PartitionStateZnode
 from ..conversation.kafka_terms import TopicNames, answer_of, call_of, split
-from ..wire.message_schemas import ReleaseSchemas
+from ..wire.metadata_log import ReleaseSchemas
 from ..wire.node_connection import NodeConnection
 from .sequences import MARKER, Journal, StateZnode, marker_version, wait_until
 

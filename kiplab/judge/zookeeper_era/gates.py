@@ -15,7 +15,7 @@ from typing import Any, Self, TypeVar
 
 from ...incident.reading.message_bytes import INT16, INT32
 from ..wire import node_connection
-from ..wire.message_schemas import ReleaseSchemas
+from ..wire.metadata_log import ReleaseSchemas
 from ..wire.node_connection import ReceivedRequest, UnknownRequestError
 from . import sequences
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from .. import java_process
 from ..kafka_jars.jar_cache import jars_of
-from ..wire.message_schemas import ReleaseSchemas, schemas_in
+from ..wire.metadata_log import ReleaseSchemas, schemas_in
 
 SERVER_LAUNCHER = Path(__file__).parent
 """Where the compiled class is, and the settings that every broker has."""

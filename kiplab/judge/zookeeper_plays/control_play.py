@@ -32,7 +32,7 @@ from ..kafka_jars.jar_cache import MissingKafkaError
 from ..side_by_side.deciding import StaleRecordingError
 from ..side_by_side.initial_state import first_line, untold
 from ..side_by_side.two_columns import ColumnLine, Judges, TwoColumns
-from ..wire.message_schemas import NoSchemasError
+from ..wire.metadata_log import NoSchemasError
 from ..zookeeper_era import asked_controller, kafka_server, sequences
 from ..zookeeper_era.sequences import Passage, StateZnode, TooQuietError
 from .engine_ear import EngineEar, as_in_the_engine, delivered, newly_gone

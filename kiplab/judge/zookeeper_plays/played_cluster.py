@@ -26,7 +26,7 @@ from ...protocol.zookeeper.znodes import (
     IsrChangeZnode,
     PartitionStateZnode,
 )
-from ..wire.message_schemas import ReleaseSchemas
+from ..wire.metadata_log import ReleaseSchemas
 from ..zookeeper_era import asked_controller as znodes
 from ..zookeeper_era import kafka_server, sequences
 from ..zookeeper_era.gates import BackgroundLoop, Gate, PermittedBroker

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from kiplab.judge.wire.message_schemas import ReleaseSchemas
+from kiplab.judge.wire.metadata_log import ReleaseSchemas
 from kiplab.judge.zookeeper_era import kafka_server, real_control_requests
 from kiplab.judge.zookeeper_server.zookeeper_process import ZooKeeperProcess
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kiplab.judge.wire.message_schemas import ReleaseSchemas
+from kiplab.judge.wire.metadata_log import ReleaseSchemas
 from kiplab.judge.wire.node_connection import NodeConnection
 from kiplab.judge.zookeeper_era.sequences import wait_until
 

@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from kiplab.judge.wire.message_schemas import ReleaseSchemas
+from kiplab.judge.wire.metadata_log import ReleaseSchemas
 from kiplab.judge.wire.node_connection import NodeConnection
 from kiplab.judge.zookeeper_era.real_control_requests import FOLLOWED, LED, CheckpointStory
 from kiplab.judge.zookeeper_era.sequences import wait_until

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.history import Recorded
-from kiplab.judge.wire.message_schemas import ReleaseSchemas
+from kiplab.judge.wire.metadata_log import ReleaseSchemas
 from kiplab.judge.zookeeper_era import asked_controller, gates, sequences
 from kiplab.judge.zookeeper_plays import played_cluster
 from kiplab.plays.header import setup_of
