@@ -95,9 +95,9 @@ def read_lines(history: MetadataHistory) -> Iterator[str]:
     for file in history.read:
         yield f"{file.file}: {file.kind}, offsets {file.first} to {file.last}"
     if history.first is not None and history.last is not None:
-        (first, since), (last, until) = history.first, history.last
-        times = f"{time_words(since)} to {time_words(until)}"
-        yield f"offsets {first} to {last}, {times} (UTC, by the clocks of the controllers)"
+        first, last = history.first, history.last
+        times = f"{time_words(first.time)} to {time_words(last.time)}"
+        yield f"offsets {first.offset} to {last.offset}, {times} (UTC, by the clocks of the controllers)"
     yield f"at the end: {', '.join(_at_the_end(history))}"
     if not history.is_whole:
         yield "the reading was stopped: all of this is about the part that was read"

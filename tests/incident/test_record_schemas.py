@@ -5,7 +5,7 @@ from typing import Any
 from zipfile import ZipFile
 
 import pytest
-from kiplab.judge.kafka_jars.judged_releases import LAST_PATCH, patch_release
+from kiplab.judge.kafka_jars.jar_cache import LAST_PATCH, patch_release
 
 from kiplab.incident.reading.known_records import KNOWN_RELEASES, record_schemas
 from kiplab.incident.reading.message_fields import MessageSchema, SchemaField

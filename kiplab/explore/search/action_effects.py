@@ -6,7 +6,7 @@ on nothing but the pieces that it is remembered under, for any rule. The observe
 remembered under everything that the observer gets (observer_views.py).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -53,6 +53,12 @@ class Option(shared_memory.Remembered):
         super().__init__()
         self.offer = offer
         _, self.action, self.cost, self.place, self.request = offer
+
+    def remember(
+        self, state: MemoisedState, parts: NumberedParts, read: Sequence[StatePiece], effect: Effect
+    ) -> None:
+        """Keep what the action does, under the pieces that were read, in their order."""
+        self.keep(read, lambda piece: parts.number_of(state, piece), parts, effect)
 
 
 class ActionEffects:
@@ -121,7 +127,7 @@ class ActionEffects:
         self.coverage.guards |= outcome.guards
         self.coverage.committed |= outcome.committed
         read = [step for step in steps if not isinstance(step, tuple)]
-        option.keep(read, number_of, parts, outcome.effect)
+        option.remember(state, parts, read, outcome.effect)
         effect: Effect = outcome.effect
         return effect
 

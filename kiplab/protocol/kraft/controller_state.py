@@ -182,7 +182,7 @@ def has_directory(
     registered = registration(controller.registrations, broker)
     if registered is None:
         return False
-    # KIP-858, Controller: a replica in a log directory that is offline may not lead.
+    # KIP-858: a replica in a log directory that is offline may not lead.
     return directory_of(state, broker) in (UNASSIGNED, *registered.log_dirs)
 
 

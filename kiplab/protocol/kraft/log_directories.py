@@ -85,8 +85,8 @@ def _assigned(
     item: AssignedReplica,
     features: Features,
 ) -> PartitionChangeRecord | None:
-    # PR-20716: before, the builder was not told that the cluster has eligible leader replicas, and
-    # wrote that there are none, as it does with any change of a cluster without them.
+    # PR-20716, "move the ELR enabled check": before, the builder was not told that the cluster has
+    # eligible leader replicas, and wrote that there are none, as in a cluster without them.
     keeps_elr = "pr-20716.dirs-keep-elr" in features.active(CONTROLLER)
     code = Code.of(features if keeps_elr else with_elr(features, 0))
     targets = Targets(

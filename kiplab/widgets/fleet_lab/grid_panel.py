@@ -6,7 +6,6 @@ import asyncio
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
@@ -191,9 +190,12 @@ class GridRun:
                 years=self._years,
                 resume=self.folder.exists(),
                 progress=False,
-                heard=partial(setattr, self, "progress"),
+                heard=self._heard,
                 stop=self.stop,
                 spark=self._spark,
             )
         except BaseException as problem:
             self.problem = problem
+
+    def _heard(self, now: RunProgress) -> None:
+        self.progress = now
