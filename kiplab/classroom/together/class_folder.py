@@ -23,7 +23,6 @@ ZIPS_DEEP, FOLDERS_DEEP = 4, 50
 """So many zips inside one another are opened, and so many folders."""
 UNPACKED_MAX, INSIDE_MAX = 1_000_000_000, 100_000_000
 """Bytes of a zip that lies in the folder; of one inside, which may be one student's of many."""
-_TOO_LARGE = f"it is larger than {BYTES_MAX // 1_000_000} MB, which no work is"
 _TOO_DEEP = f"it lies in more than {FOLDERS_DEEP} folders"
 RUNS = (".ipynb", ".play")
 """Endings of what may have to run to be judged."""
@@ -87,8 +86,7 @@ def _at(path: Path, place: tuple[str, ...]) -> Iterator[Piece]:
     else:
         try:
             too_large = path.stat().st_size > BYTES_MAX
-            whole = Piece(place, why=_TOO_LARGE, meant=True)
-            yield whole if too_large else _decoded(path.read_bytes(), place)
+            yield _too_large(place) if too_large else _decoded(path.read_bytes(), place)
         except OSError as problem:
             yield Piece(place, why=f"it cannot be read: {problem.strerror}", meant=True)
 
@@ -140,7 +138,7 @@ def _entry(
     elif entry.flag_bits & _LOCKED:
         yield Piece(place, why="the zip asks for a password", meant=True)
     elif entry.file_size > BYTES_MAX:
-        yield Piece(place, why=_TOO_LARGE, meant=True)
+        yield _too_large(place)
     elif entry.file_size > left[0]:
         yield Piece(place, why="its zip unpacks to more than any work has", meant=True)
     else:
@@ -182,6 +180,11 @@ def _other(place: tuple[str, ...]) -> Piece:
     ending = _ending(place)
     reason = f"it ends in {ending}" if ending else "its name has no ending"
     return Piece(place, why=f"{reason}; work is a .zip or a .json")
+
+
+def _too_large(place: tuple[str, ...]) -> Piece:
+    reason = f"it is larger than {BYTES_MAX // 1_000_000} MB, which no work is"
+    return Piece(place, why=reason, meant=True)
 
 
 def _ending(place: tuple[str, ...]) -> str:
