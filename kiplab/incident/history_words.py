@@ -141,9 +141,13 @@ def more_words(finding: Finding) -> Iterator[str]:
 
 
 def findings_sentence(history: MetadataHistory) -> str:
-    """``5 findings: 2 occasion, 1 sure, 2 note``."""
+    """``5 findings: 2 occasions, 1 sure, 2 notes``."""
     counts = {kind: sum(f.kind == kind for f in history.findings) for kind in KINDS}
-    told = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
+    told = ", ".join(
+        plural(count, kind) if kind in ("occasion", "note") else f"{count} {kind}"
+        for kind, count in counts.items()
+        if count
+    )
     more = f"; {history.left_out:,} more were counted only" if history.left_out else ""
     return f"{plural(len(history.findings), 'finding')}: {told}{more}" if told else "no findings"
 

@@ -13,10 +13,8 @@ from ...figures.how_often.fleet_words import (
     counted,
     listed,
     metric_words,
-    set_words,
-)
-from ...figures.how_often.number_words import (
     number_words,
+    set_words,
     share_range_words,
     share_words,
     value_words,

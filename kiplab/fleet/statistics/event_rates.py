@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ...extras import needed_by
-from ...figures.how_often.number_words import share_range_words, share_words
+from ...figures.how_often.fleet_words import share_range_words, share_words
 from .intervals import CONFIDENCE, LEVEL, Interval
 
 EXACT, JEFFREYS = "exact Poisson", "Jeffreys"
