@@ -163,26 +163,10 @@ def write_history(
     return target
 
 
-def _html(history: MetadataHistory, theme: str) -> str:
-    return incident_page(history, [*stories(history, history.pictured)], theme=theme)
-
-
 def _svg(history: MetadataHistory, theme: str) -> str:
     for story in stories(history, history.pictured[:1]):
         return svg(timeline_drawing(story.rows, theme=page_theme(theme).name))
     raise ExportError("there is no finding about a partition to draw", "name a partition")
-
-
-def _txt(history: MetadataHistory, _: str) -> str:
-    return text(history, stories(history, history.chosen))
-
-
-def _json(history: MetadataHistory, _: str) -> str:
-    return msgspec.json.format(msgspec.json.encode(report(history)), indent=1).decode() + "\n"
-
-
-def _csv(history: MetadataHistory, _: str) -> str:
-    return csv_text(CSV_HEADS, _lines(history))
 
 
 def _lines(history: MetadataHistory) -> Iterator[tuple[object, ...]]:
@@ -194,9 +178,13 @@ def _lines(history: MetadataHistory) -> Iterator[tuple[object, ...]]:
 
 
 WRITERS: dict[str, Callable[[MetadataHistory, str], str]] = {
-    ".html": _html,
+    ".html": lambda history, theme: incident_page(
+        history, [*stories(history, history.pictured)], theme=theme
+    ),
     ".svg": _svg,
-    ".csv": _csv,
-    ".txt": _txt,
-    ".json": _json,
+    ".csv": lambda history, _: csv_text(CSV_HEADS, _lines(history)),
+    ".txt": lambda history, _: text(history, stories(history, history.chosen)),
+    ".json": lambda history, _: (
+        msgspec.json.format(msgspec.json.encode(report(history)), indent=1).decode() + "\n"
+    ),
 }

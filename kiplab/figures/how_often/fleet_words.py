@@ -1,7 +1,9 @@
 """What pictures of the fleet say: numbers with few digits, names of sets of KIPs and of metrics."""
 
+import tomllib
 from collections.abc import Hashable, Iterable, Sequence
 from html import escape
+from importlib.resources import files
 from math import floor, log10
 from typing import TypeVar
 
@@ -13,21 +15,8 @@ NO_KIPS = "none"
 _OF_TODAY = {"elr": "Kafka 4.3 with ELR", "no-elr": "Kafka 4.3 without ELR"}
 """Sets that are named after no KIP (ELR: eligible leader replicas, KIP-966)."""
 _SameKey = TypeVar("_SameKey", bound=Hashable)
-_METRICS = {
-    "stale_join": "A stale replica joins the ISR",
-    "stale_join_after_crash": "A stale replica joins after a crash",
-    "committed_loss": "Committed records are lost",
-    "race_loss": "Lost by the race (KAFKA-14139)",
-    "last_replica_loss": "Lost with the last replica",
-    "unclean_loss": "Lost by an unclean election",
-    "shock_loss": "Lost in a shock",
-    "offline": "A partition goes offline",
-    "all_replicas_gone": "All replicas are gone, one by one",
-    "offline_us": "Time offline",
-    "all_gone_us": "Time offline, all replicas gone one by one",
-    "under_min_us": "Time below min.insync.replicas",
-    "recovery_us": "Time in recovery",
-}
+_FILE = (files(__package__) / "fleet_words.toml").read_text("utf-8")
+_METRICS = dict[str, str](tomllib.loads(_FILE))
 
 
 def metric_words(metric: str) -> str:
