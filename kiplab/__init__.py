@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from .classroom.grading.grades import grade as grade
     from .classroom.together.class_work import class_work as class_work
     from .explore.search.explore_play import explore as explore
-    from .histories import read_metadata_log as read_metadata_log
     from .judge.partition.second_proposal import second_proposal as second_proposal
     from .judge.request_sizes import request_sizes as request_sizes
     from .judge.side_by_side.real_run import RealRun as RealRun
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from .matrices import alternatives as alternatives
     from .matrices import matrix as matrix
     from .matrices import minimise as minimise
+    from .matrices import read_metadata_log as read_metadata_log
     from .plays.play_errors import PlayError as PlayError
     from .rows.heartbeat_fates import heartbeat_fates as heartbeat_fates
     from .runs import Run as Run

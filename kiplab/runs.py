@@ -209,7 +209,7 @@ def differences(one: Run, other: Run, *, at: int | None = None) -> pd.DataFrame:
     runs' values, each under its rules. Raises ValueError for a moment that there is none of,
     MissingExtraError without pandas.
     """
-    from .rows.comparison import differences_frame
+    from .rows.difference import differences_frame
 
     return differences_frame(one.rows(), other.rows(), at=at)
 

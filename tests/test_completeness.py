@@ -203,7 +203,8 @@ HAS: dict[tuple[str, str], Callable[[], Collection[Any]]] = {
     ("timer", "button"): with_a_button,
     ("timer", "place in the largest menu"): lambda: enabled.EVERYTHING.timers,
     ("sign", "entry in the legend"): lambda: (
-        {mark.id for mark in legend_marks.MARKS} | {*legend_marks._DOWN}
+        {mark.id for mark in legend_marks.MARKS}
+        | {why.removeprefix("down: ") for mark in legend_marks.MARKS for why in mark.signs}
     ),
     ("mode", "release"): lambda: {release.mode for release in RELEASES.values()},
     ("error", "rule that answers with it"): answered_with,

@@ -97,7 +97,8 @@ def read_lines(history: MetadataHistory) -> Iterator[str]:
     if history.first is not None and history.last is not None:
         first, last = history.first, history.last
         times = f"{time_words(first.time)} to {time_words(last.time)}"
-        yield f"offsets {first.offset} to {last.offset}, {times} (UTC, by the clocks of the controllers)"
+        offsets = f"offsets {first.offset} to {last.offset}"
+        yield f"{offsets}, {times} (UTC, by the clocks of the controllers)"
     yield f"at the end: {', '.join(_at_the_end(history))}"
     if not history.is_whole:
         yield "the reading was stopped: all of this is about the part that was read"
@@ -141,9 +142,13 @@ def more_words(finding: Finding) -> Iterator[str]:
 
 
 def findings_sentence(history: MetadataHistory) -> str:
-    """``5 findings: 2 occasion, 1 sure, 2 note``."""
+    """``5 findings: 2 occasions, 1 sure, 2 notes``."""
     counts = {kind: sum(f.kind == kind for f in history.findings) for kind in KINDS}
-    told = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
+    told = ", ".join(
+        plural(count, kind) if kind in ("occasion", "note") else f"{count} {kind}"
+        for kind, count in counts.items()
+        if count
+    )
     more = f"; {history.left_out:,} more were counted only" if history.left_out else ""
     return f"{plural(len(history.findings), 'finding')}: {told}{more}" if told else "no findings"
 

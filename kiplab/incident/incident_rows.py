@@ -273,20 +273,10 @@ def _of_broker(shot: Shot, around: Pictured, id: int) -> Iterator[tuple[TrackKey
     if incarnation is None and (shot.gap or not around.is_start):
         yield (lane, UNKNOWN, ""), Reading(UNKNOWN, "not known")
     if incarnation is not None and incarnation.ended is None:
-        standing = (
-            "fenced"
-            if incarnation.fenced
-            else "active"
-            if incarnation.may_lead
-            else "shutting down"
-        )
-        told = Reading(standing, f"{standing}, epoch {incarnation.epoch}")
-        yield ("controller", lane, ""), told
-        flags = (f"life {incarnation.epoch}",)
-        yield (
-            (lane, "uptime", ""),
-            Reading(str(incarnation.epoch), f"broker epoch {incarnation.epoch}", flags),
-        )
+        epoch, stays = str(incarnation.epoch), "active" if incarnation.may_lead else "shutting down"
+        standing = "fenced" if incarnation.fenced else stays
+        yield ("controller", lane, ""), Reading(standing, f"{standing}, epoch {epoch}")
+        yield (lane, "uptime", ""), Reading(epoch, f"broker epoch {epoch}", (f"life {epoch}",))
         if incarnation.fenced:
             yield (lane, "fenced", ""), Reading("yes", "fenced")
         if incarnation.shutting_down_since is not None:
@@ -308,22 +298,12 @@ def _role(state: PartitionState, id: int) -> Reading:
 
 def _happened(shots: Iterable[Shot], name: str) -> Iterator[tuple[TickRow, EventRow]]:
     for x, event in ((shot.x, shot.event) for shot in shots if shot.event is not None):
-        record, told, incarnation, id = (
-            event.record,
-            change_words(event),
-            event.incarnation,
-            f"{x}.1",
-        )
-        mine = event.partition is not None
+        record, told, id = event.record, change_words(event), f"{x}.1"
+        mine, broker = event.partition is not None, event.incarnation
         short = "" if mine else change_words(event, short=True).removeprefix("broker ")
         row = (x, record.offset, record.type, record.version, f"{record.type}: {told}", short)
-        node = (
-            "partition"
-            if mine
-            else broker_lane(incarnation.broker)
-            if incarnation
-            else "controller"
-        )
+        lane = "controller" if broker is None else broker_lane(broker.broker)
+        node = "partition" if mine else lane
         by = f" ({doing(event)})" if mine else ""
         shown = (x, x, x, record.type, node, name * mine, f"{told}{by}.")
         yield TickRow(*row, name * mine, (id,)), EventRow(*shown, id=id)

@@ -38,11 +38,8 @@ class NodeLogs:
         if state is not None and state.name in self._about:
             self._begun.setdefault((state.name, state.leader_epoch), event)
         if incarnation is not None:
-            self._processes[incarnation.incarnation_id] = (
-                "incarnation",
-                incarnation.broker,
-                incarnation.epoch,
-            )
+            named = "incarnation", incarnation.broker, incarnation.epoch
+            self._processes[incarnation.incarnation_id] = named
 
     def evidence(
         self, findings: Iterable[Finding], is_asked: Callable[[str], bool] = lambda _: True
@@ -100,14 +97,11 @@ class NodeLogs:
             for line in sorted(known, key=lambda line: line.number("leader_epoch")):
                 begun = self._begun.get((name, line.number("leader_epoch")))
                 is_other = begun and begun.after and begun.after.key.topic_id != topic_id
-                lost = high is not None and line.number("offset") < high.number("high_watermark")
+                end = UNKNOWN if high is None else high.number("high_watermark")
+                lost = line.number("offset") < end
                 if high is not None and lost:
                     yield _loss(name, high, line, cut, None if is_other else begun)
-                if (
-                    high is None
-                    or lost
-                    or line.number("high_watermark") >= high.number("high_watermark")
-                ):
+                if lost or line.number("high_watermark") >= end:
                     high = line
 
 

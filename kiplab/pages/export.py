@@ -13,7 +13,7 @@ import msgspec
 
 from ..figures.drawing.svg import Json, draws, svg
 from ..rows.columns import EventRow, Rows
-from ..rows.comparison import comparisons, differences_text
+from ..rows.difference import comparisons, differences_text
 from ..rows.sentences import sentences, table_text
 from ..rows.view import ViewOptions
 from .browser_picture import ExportError, browser_order, draw_in_browser, require_browser
@@ -44,7 +44,7 @@ def write(
     | .svg | the picture; a `figure` that is not kiplab's own needs what .png needs |
     | .png | the picture; needs kaleido and a Chromium |
     | .json | ``{"runs": [rows, ...], "first_difference": moment or null, "comparisons": [...]}``:
-    every further run with the first, as `comparison.Comparison` |
+    every further run with the first, as `difference.Comparison` |
     | .csv | the events, one per line, the features in front |
     | .txt | sentences and state tables, and the differences in sentences |
 

@@ -16,7 +16,7 @@ from ..figures.timeline.ladder import RUNS_MAX, comparable, ladder_drawing
 from ..figures.timeline.legend_marks import legend_words
 from ..figures.timeline.whole_runs import timeline_drawing, twin_drawing
 from ..rows.columns import Rows
-from ..rows.comparison import differences_html
+from ..rows.difference import differences_html
 from ..rows.run_titles import titles
 from ..rows.sentences import story_html, summary, table_html
 from ..rows.view import ViewOptions

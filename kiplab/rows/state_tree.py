@@ -28,8 +28,17 @@ from ..protocol.replica import broker_state
 from ..protocol.zookeeper.znodes import ROOT, Znode, parent_path
 from .columns import plural
 from .operator_log import topic_description
-from .state_words import CLOCKED, IDENTITY, INLINE, LABELS, LEFT_OUT, NOTES, NOTHING, OF_OTHER_MODES
-from .zookeeper_state import ZOOKEEPER_SHORT
+from .state_words import (
+    CLOCKED,
+    IDENTITY,
+    INLINE,
+    LABELS,
+    LEFT_OUT,
+    NOTES,
+    NOTHING,
+    OF_OTHER_MODES,
+    ZOOKEEPER_SHORT,
+)
 
 UNKNOWN_TO_ALL = "no node knows this"
 DESCRIPTION = "description of "

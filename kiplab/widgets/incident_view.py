@@ -8,7 +8,7 @@ from ..figures.drawing.still_picture import still
 from ..figures.timeline.whole_runs import timeline_drawing
 from ..incident import history_words
 from ..incident.findings.finding import Finding
-from ..incident.incident_page import HONEST, changes_table, findings_table
+from ..incident.incident_files import HONEST, changes_table, findings_table
 from ..incident.log_items import UnreadableInputError
 from ..incident.metadata_history import MetadataHistory
 from ..pages.page_files import AUTO

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..figures.timeline.sheet import followed_partition
-from ..figures.timeline.under_way import drawing_so_far, legend_so_far, low_enough, stops_in
+from ..figures.timeline.whole_runs import drawing_so_far, legend_so_far, low_enough, stops_in
 from ..plays.stage import Stage
 from ..rows.columns import MomentRow, Rows
 from ..rows.rows_of_stage import rows_of, rows_until

@@ -142,7 +142,7 @@ def _say_beside(what: str, took: list[list[float]]) -> None:
 
 def repaint(play: Any) -> None:
     """The picture alone: rows of the step, their drawing, what plotly makes of it, the message."""
-    from kiplab.figures.timeline.under_way import drawing_so_far
+    from kiplab.figures.timeline.whole_runs import drawing_so_far
     from kiplab.rows.rows_of_stage import rows_of, rows_until
     from kiplab.widgets.elements.kinds import PlotlyPicture
     from kiplab.widgets.history_tree.playback import open_playback

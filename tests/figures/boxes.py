@@ -9,7 +9,7 @@ from kiplab.figures.drawing.flat import flat
 from kiplab.figures.drawing.svg import across, json_of
 from kiplab.figures.drawing.text_width import height_of, width_of
 from kiplab.figures.timeline.mask import shapes_at, traces_at
-from kiplab.figures.timeline.under_way import drawing_so_far
+from kiplab.figures.timeline.whole_runs import drawing_so_far
 
 SHARES = {"right": 0.0, "center": 0.5, "left": 1.0}
 TAG = re.compile(r"<[^>]*>")

@@ -12,8 +12,12 @@ from kiplab.figures.timeline.callouts import callout_lines
 from kiplab.figures.timeline.icons import SHIELD_ROOM
 from kiplab.figures.timeline.ladder import ladder_drawing
 from kiplab.figures.timeline.sheet import PictureOptions
-from kiplab.figures.timeline.under_way import drawing_so_far
-from kiplab.figures.timeline.whole_runs import timeline, timeline_drawing, twin_drawing
+from kiplab.figures.timeline.whole_runs import (
+    drawing_so_far,
+    timeline,
+    timeline_drawing,
+    twin_drawing,
+)
 from kiplab.plays.library import names
 from kiplab.rows.columns import MessageRow, Rows
 from kiplab.rows.message_paths import drawn_messages

@@ -2,8 +2,7 @@
 
 import pytest
 
-from kiplab.figures.timeline.under_way import drawing_so_far
-from kiplab.figures.timeline.whole_runs import timeline, timeline_drawing, twin
+from kiplab.figures.timeline.whole_runs import drawing_so_far, timeline, timeline_drawing, twin
 from kiplab.plays.library import load
 from kiplab.rows.client_requests import API_LABELS, NAMELESS, clients_shown
 from kiplab.rows.columns import Rows

@@ -6,8 +6,12 @@ from typing import Any
 import pytest
 
 from kiplab.figures.timeline.ladder import ladder_drawing
-from kiplab.figures.timeline.under_way import drawing_so_far
-from kiplab.figures.timeline.whole_runs import timeline, timeline_drawing, twin_drawing
+from kiplab.figures.timeline.whole_runs import (
+    drawing_so_far,
+    timeline,
+    timeline_drawing,
+    twin_drawing,
+)
 from kiplab.plays.library import load
 from kiplab.plays.runner import run_play
 from kiplab.plays.stage import Stage

@@ -8,9 +8,9 @@ from msgspec.structs import replace
 from kiplab.figures.drawing.flat import color_at
 from kiplab.figures.drawing.svg import draws, svg
 from kiplab.figures.drawing.theme import THEMES
+from kiplab.figures.how_often import fleet_words as numbers
 from kiplab.figures.how_often import incident_chart as incidents
 from kiplab.figures.how_often import measured_rate
-from kiplab.figures.how_often import number_words as numbers
 from kiplab.figures.how_often import rates_by_reboots as rates
 from kiplab.figures.how_often.delay_map import color_scale, map_chart, once_a_year
 from kiplab.figures.how_often.first_loss_survival import loss_words, survival_chart

@@ -10,8 +10,14 @@ from kiplab.figures.timeline import mask
 from kiplab.figures.timeline.ladder import ladder_drawing
 from kiplab.figures.timeline.log_strip import TITLE, room_aside
 from kiplab.figures.timeline.mask import shapes_at
-from kiplab.figures.timeline.under_way import drawing_so_far
-from kiplab.figures.timeline.whole_runs import NOT_PARTED, logs, timeline, timeline_drawing, twin
+from kiplab.figures.timeline.whole_runs import (
+    NOT_PARTED,
+    drawing_so_far,
+    logs,
+    timeline,
+    timeline_drawing,
+    twin,
+)
 from kiplab.plays.library import names
 from kiplab.rows.columns import Rows
 from kiplab.rows.log_blocks import (

@@ -6,7 +6,7 @@ import pytest
 
 from kiplab.figures.drawing.text_width import LINE_HEIGHT
 from kiplab.figures.drawing.theme import sizes_of
-from kiplab.figures.timeline.under_way import drawing_so_far, low_enough
+from kiplab.figures.timeline.whole_runs import drawing_so_far, low_enough
 from kiplab.rows.columns import Rows
 from kiplab.runs import run
 from tests.figures.boxes import unreadable, words

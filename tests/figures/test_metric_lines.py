@@ -11,8 +11,7 @@ from kiplab.cli.command import main
 from kiplab.figures.drawing.svg import draws, svg
 from kiplab.figures.drawing.theme import DARK, LIGHT
 from kiplab.figures.timeline.metric_lines import RATES
-from kiplab.figures.timeline.under_way import drawing_so_far
-from kiplab.figures.timeline.whole_runs import timeline_drawing, twin_drawing
+from kiplab.figures.timeline.whole_runs import drawing_so_far, timeline_drawing, twin_drawing
 from kiplab.pages.page import picture
 from kiplab.rows.columns import Rows
 from kiplab.rows.metric_readings import ALL, chosen, moves, totals

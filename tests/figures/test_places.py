@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Any
 
 from kiplab.figures.drawing.svg import across
-from kiplab.figures.timeline.under_way import drawing_so_far
+from kiplab.figures.timeline.whole_runs import drawing_so_far
 from kiplab.plays.grammar import parse
 from kiplab.plays.runner import run_play
 from kiplab.rows.columns import Rows

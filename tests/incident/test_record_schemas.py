@@ -5,11 +5,10 @@ from typing import Any
 from zipfile import ZipFile
 
 import pytest
-from kiplab.judge.kafka_jars.jar_cache import LAST_PATCH, patch_release
 
 from kiplab.incident.reading.known_records import KNOWN_RELEASES, record_schemas
 from kiplab.incident.reading.message_fields import MessageSchema, SchemaField
-from kiplab.judge.kafka_jars.jar_cache import jars_of
+from kiplab.judge.kafka_jars.jar_cache import LAST_PATCH, jars_of, patch_release
 from kiplab.judge.wire.metadata_log import schema_of
 from tests.judge.kafka_here import live, real_kafka
 

@@ -8,7 +8,7 @@ from IPython.core.formatters import HTMLFormatter
 
 from kiplab.plays.grammar import parse
 from kiplab.plays.runner import run_play
-from kiplab.rows import comparison, difference, run_titles
+from kiplab.rows import difference, run_titles
 from kiplab.rows.columns import Rows
 from kiplab.rows.rows_of_stage import rows_of
 from tests.html_outline import Outline
@@ -62,9 +62,9 @@ def test_any_moment_can_be_asked_for(lossy: Rows, saved: Rows) -> None:
 
 def test_a_run_does_not_differ_from_itself(lossy: Rows) -> None:
     assert difference.differences(lossy, lossy) == ()
-    (only,) = comparison.differences_text(lossy, lossy)
+    (only,) = difference.differences_text(lossy, lossy)
     assert only.endswith("do not differ at any moment.")
-    assert comparison.differences_html(lossy, lossy) == f"<p>{only}</p>"
+    assert difference.differences_html(lossy, lossy) == f"<p>{only}</p>"
 
 
 def test_a_shorter_run_stays_as_it_ended() -> None:
@@ -85,7 +85,7 @@ def test_fencing_and_registration_differ_by_node() -> None:
 def test_the_sentences_name_the_rules_once_and_the_first_run_first(
     lossy: Rows, saved: Rows
 ) -> None:
-    told = comparison.differences_text(lossy, saved)
+    told = difference.differences_text(lossy, saved)
     assert told[0] == (
         "KIP-903 off · Kafka 3.4 and KIP-903 on · Kafka 3.5 first differ at 6 (request arrives)."
     )
@@ -94,7 +94,7 @@ def test_the_sentences_name_the_rules_once_and_the_first_run_first(
 
 
 def test_the_table_has_a_caption_and_scoped_headers(lossy: Rows, saved: Rows) -> None:
-    outline = Outline(comparison.differences_html(lossy, saved))
+    outline = Outline(difference.differences_html(lossy, saved))
     assert len(outline.named("caption")) == 1
     scopes = [head["scope"] for head in outline.named("th")]
     assert scopes.count("col") == 5
@@ -105,14 +105,14 @@ def test_words_of_a_play_are_escaped() -> None:
     play = f"title {EVIL}\nbroker 1\ntopic t replicas=1\n"
     one = rows_of(run_play(parse(play + "produce t-0\n")))
     other = rows_of(run_play(parse(play + "crash 1\n")))
-    assert not Outline(comparison.differences_html(one, other)).named("script")
+    assert not Outline(difference.differences_html(one, other)).named("script")
 
 
 def test_the_frame_has_the_rules_as_columns(lossy: Rows, saved: Rows) -> None:
-    frame = comparison.differences_frame(lossy, saved)
+    frame = difference.differences_frame(lossy, saved)
     assert list(frame.columns) == ["moment", "where", "what", *run_titles.titles((lossy, saved))]
     assert len(frame) == len(difference.differences(lossy, saved))
-    twice = comparison.differences_frame(lossy, lossy)
+    twice = difference.differences_frame(lossy, lossy)
     assert len(set(twice.columns)) == 5
 
 
@@ -122,7 +122,7 @@ def html_of(frame: pd.DataFrame) -> str:
 
 
 def test_the_frame_shows_its_cells_whole(lossy: Rows, saved: Rows) -> None:
-    frame = comparison.differences_frame(lossy, saved)
+    frame = difference.differences_frame(lossy, saved)
     longest = max((str(cell) for cell in frame.to_numpy().ravel()), key=len)
     assert len(longest) > 50
     shown = html_of(frame)
@@ -133,7 +133,7 @@ def test_the_frame_shows_its_cells_whole(lossy: Rows, saved: Rows) -> None:
 
 
 def test_every_run_is_compared_with_the_first(two_by_two: tuple[Rows, ...]) -> None:
-    found = comparison.comparisons(two_by_two)
+    found = difference.comparisons(two_by_two)
     assert [(c.run, c.first_difference) for c in found] == [(1, None), (2, 6), (3, 6)]
 
 

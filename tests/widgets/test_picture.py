@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from kiplab.figures.timeline.under_way import drawing_so_far
-from kiplab.figures.timeline.whole_runs import timeline_drawing
+from kiplab.figures.timeline.whole_runs import drawing_so_far, timeline_drawing
 from kiplab.rows.columns import Rows
 from kiplab.rows.rows_of_stage import rows_of
 from kiplab.widgets.elements.kinds import PlotlyPicture

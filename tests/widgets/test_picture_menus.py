@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kiplab.figures.timeline.under_way import drawing_so_far
+from kiplab.figures.timeline.whole_runs import drawing_so_far
 from kiplab.plays.play import Statement
 from kiplab.rows.columns import Rows
 from kiplab.rows.rows_of_stage import rows_of, rows_until

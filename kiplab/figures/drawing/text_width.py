@@ -1,31 +1,13 @@
 """How wide text is, without asking a browser: Helvetica's widths, Arial's and Liberation's too."""
 
 import re
+import tomllib
 from collections.abc import Iterable
 from functools import lru_cache
+from importlib.resources import files
 
-_PER_THOUSAND = {
-    191: "'",
-    222: "ijl",
-    260: "|",
-    278: "!,./:;I[\\]ft ·",
-    333: "()-`r⁰¹²³⁴⁵⁶⁷⁸⁹⁻",
-    334: "{}",
-    355: '"',
-    389: "*",
-    469: "^",
-    500: "Jckssvxyz",
-    556: "#$?_0123456789Labdeghnopqu–",
-    584: "+<=>~×−",
-    611: "FTZ",
-    667: "&ABEKPSVXY",
-    722: "CDHNRUw",
-    778: "GOQ",
-    833: "Mm",
-    889: "%",
-    944: "W",
-}
-_WIDTHS = {char: width for width, chars in _PER_THOUSAND.items() for char in chars}
+_FILE = (files(__package__) / "letter_widths.toml").read_text("utf-8")
+_WIDTHS = {char: int(width) for width, chars in tomllib.loads(_FILE).items() for char in chars}
 _OTHER = 1000
 BOLD = 1.07
 """How much wider bold letters are."""

@@ -17,9 +17,8 @@ from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.flat import color_at
 from ..drawing.text_width import width_of
 from ..drawing.theme import Theme, mixed
-from .fleet_words import PlotTable, capital
+from .fleet_words import PlotTable, capital, number_words, value_words
 from .measured_rate import Certainty, MeasuredRate, alarm_words, rate_cells, rate_words
-from .number_words import number_words, value_words
 from .plot_axis import PlotAxis, PlotTick
 from .plot_panel import PlotPanel, card_html
 from .plot_sheet import BELOW, EDGE, Chart

@@ -7,9 +7,8 @@ from math import exp, expm1
 import msgspec
 
 from ..drawing.canvas import Box, Canvas
-from .fleet_words import PlotTable, capital
+from .fleet_words import PlotTable, capital, share_range_words, share_words
 from .measured_rate import Certainty, MeasuredRate, alarm_words, rate_cells
-from .number_words import share_range_words, share_words
 from .plot_axis import PlotAxis, PlotTick
 from .plot_panel import PlotPanel, PlotStyle
 from .plot_sheet import BELOW, EDGE, Chart, LegendEntry, legend

@@ -9,8 +9,7 @@ from operator import sub
 import msgspec
 
 from ..drawing.canvas import Box, Canvas
-from .fleet_words import PlotTable, counted
-from .number_words import share_words
+from .fleet_words import PlotTable, counted, share_words
 from .plot_axis import PlotAxis, log_range
 from .plot_panel import MARK, PlotPanel, PlotStyle
 from .plot_sheet import BELOW, EDGE, Chart, LegendEntry, legend, tick_room

@@ -7,9 +7,8 @@ from typing import Any
 import msgspec
 
 from ..drawing.canvas import Box, Canvas, safe, wrapped_safe
-from .fleet_words import PlotTable, capital, metric_words, set_words
+from .fleet_words import PlotTable, capital, metric_words, number_words, set_words, share_words
 from .measured_rate import Certainty, MeasuredRate, alarm_words, rate_cells, rate_words
-from .number_words import number_words, share_words
 from .plot_axis import PlotAxis
 from .plot_panel import PlotPanel, Span
 from .plot_sheet import EDGE, Chart

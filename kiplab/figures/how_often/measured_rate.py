@@ -7,7 +7,7 @@ from enum import StrEnum
 
 import msgspec
 
-from .number_words import number_words, range_words, telling_digits
+from .fleet_words import number_words, range_words, telling_digits
 
 
 class Certainty(StrEnum):

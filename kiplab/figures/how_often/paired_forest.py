@@ -8,8 +8,7 @@ import msgspec
 from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.text_width import shortened
 from ..drawing.theme import Theme
-from .fleet_words import PlotTable, counted, set_words
-from .number_words import number_words, range_words, telling_digits
+from .fleet_words import PlotTable, counted, number_words, range_words, set_words, telling_digits
 from .plot_axis import PlotAxis
 from .plot_panel import PlotPanel, error_bars
 from .plot_sheet import BELOW, EDGE, Chart

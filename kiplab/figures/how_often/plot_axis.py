@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from .number_words import number_words, power_words
+from .fleet_words import number_words, power_words
 
 _STEPS = (1, 2, 5, 10)
 _MANTISSAS = (1, 2, 5)

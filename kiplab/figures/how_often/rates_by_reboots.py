@@ -14,9 +14,8 @@ from msgspec.structs import replace
 
 from ..drawing.canvas import Box, Canvas, safe, wrapped_safe
 from ..drawing.text_width import height_of, width_of
-from .fleet_words import PlotTable, metric_words, set_words, sets_words
+from .fleet_words import PlotTable, metric_words, number_words, set_words, sets_words, value_words
 from .measured_rate import Certainty, MeasuredRate, alarm_words, rate_cells, rate_words
-from .number_words import number_words, value_words
 from .plot_axis import PlotAxis, PlotTick, log_range, pushed_apart
 from .plot_panel import PlotPanel, PlotStyle, error_bars, styles_of
 from .plot_sheet import BELOW, EDGE, Chart, tick_room

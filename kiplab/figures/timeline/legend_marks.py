@@ -1,9 +1,11 @@
-"""The legend: one table says of every mark what it means, how it looks, and what in a run it
-stands for. Those that occur stand in groups below a picture.
+"""The legend: one table, legend.toml, says of every mark what it means, how it looks, and what in
+a run it stands for. Those that occur stand in groups below a picture.
 """
 
+import tomllib
 from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple, get_args
+from importlib.resources import files
+from typing import NamedTuple
 
 from ...rows.client_requests import clients_shown, requests_about
 from ...rows.columns import FINDINGS, QUEUE_FOR, MessageRow, Rows, has_zookeeper
@@ -11,26 +13,11 @@ from ...rows.log_blocks import log_blocks
 from ...rows.message_paths import drawn_messages, marked_messages
 from ..drawing.canvas import Canvas
 from ..drawing.text_width import LINE_HEIGHT, width_of
-from . import legend_samples as sample
-from .legend_samples import SWATCH, Draw, Swatch
+from .legend_samples import SWATCH, Sample, Swatch, draw_sample
 from .log_ends import is_dense
 
 WATCH = "watcher-event"
 """The kind of message that a watch sends when it goes off."""
-_DOWN = ("disk replaced", "tail lost", "crashed", "stopped", "down")
-_RECORDS_GONE = ("down: disk replaced", "down: tail lost")
-Group = Literal[
-    "replica",
-    "broker",
-    "ZooKeeper",
-    "controller",
-    "messages",
-    "committed records",
-    "logs",
-    "metadata log",
-]
-"""What an entry is about, as the legend's headings name it."""
-GROUPS: tuple[Group, ...] = get_args(Group)
 BESIDE = {"cell", "cell open", "cell struck", "high watermark"}
 """What is always explained where the logs are beside the lanes."""
 
@@ -101,16 +88,28 @@ def _signs_of_message(message: MessageRow) -> Iterator[str]:
 
 
 class Mark(NamedTuple):
-    """An entry: `glyph` stands for the sample in plain text. It occurs where one of its `signs` is
-    among those that `_signs` reads in a run; without any, where its id is.
-    """
+    """An entry of the table. `group` is what it is about, as the legend's headings name it."""
 
-    group: Group
+    group: str
     id: str
     glyph: str
     words: str
-    draw: Draw
+    sample: Sample
     signs: frozenset[str]
+
+
+_TABLE = tomllib.loads((files(__package__) / "legend.toml").read_text("utf-8"))
+GROUPS = (*_TABLE,)
+MARKS = tuple(
+    Mark(group, id, of["sign"], of["words"], of["sample"], frozenset(of.get("of", ())))
+    for group, entries in _TABLE.items()
+    for id, of in entries.items()
+)
+"""Every mark of the pictures, in reading order."""
+LOG_LINE = next(mark for mark in MARKS if mark.id == "log")._replace(
+    glyph="▁▂", words="log end, filled to the high watermark", sample=[["log_line"]]
+)
+"""Stands for the ticks where moments are too narrow for words."""
 
 
 def legend_words(rows: Rows, partition: str = "") -> list[tuple[str, str]]:
@@ -138,108 +137,6 @@ def occurring(
         # Its logs are not laid below the lanes: they would leave no room for these.
         shown -= {mark.id for mark in MARKS if mark.group == "logs"}
     return [mark for mark in MARKS if mark.id in shown]
-
-
-# --- the table ------------------------------------------------------------------------------------
-
-
-def _group(group: Group, *rows: tuple[str, str, str, Draw, *tuple[str, ...]]) -> Iterator[Mark]:
-    """Entries of a group: id, glyph, words, sample, signs."""
-    for id, glyph, words, draw, *signs in rows:
-        yield Mark(group, id, glyph, words, draw, frozenset(signs))
-
-
-MARKS: tuple[Mark, ...] = (
-    *_group(
-        "replica",
-        ("leader", "★", "leader", sample.leader, "role: leader"),
-        (
-            *("leads without", "▨★", "leads, lacks records"),
-            *(sample.leads_without, "leader, lacks committed"),
-        ),
-        ("in ISR", "▬", "in the ISR", sample.role("in ISR"), "role: in ISR"),
-        ("proposed", "▨", "proposed", sample.role("proposed"), "role: proposed"),
-        ("out", "─", "out of the ISR", sample.role("out"), "role: out"),
-        ("believes", "☆", "not agreed yet", sample.believes, "role: elected", "role: believes"),
-        ("recovering", "R", "recovering", sample.recovering, "leader, recovering"),
-        ("log empty", "▭", "empty log", sample.empty, "in ISR, log empty", "out, log empty"),
-        ("idle", "┅", "assigned, and does not fetch", sample.role("out", "idle"), "out, idle"),
-        ("idle member", "▭", "in the ISR, and does not fetch", sample.idle, "in ISR, idle"),
-        ("checkpoint lost", "▼", "checkpoint loses a partition", sample.glyph("▼", "gone")),
-        ("log", "LEO", "log end, HW: high watermark", sample.glyph("LEO")),
-        ("caught up", "◆", "caught up", sample.glyph("◆")),
-        ("not proposed", "◇", "not proposed", sample.glyph("◇", "refused")),
-        ("unclean", "!", "unclean election", sample.glyph("!", "gone")),
-        ("from ELR", "↑", "elected from the ELR", sample.glyph("↑", "text")),
-        ("in ELR", "═", "in the ELR", sample.role("out", "in ELR"), "out, in ELR"),
-        ("ELR", "▭", "ELR: eligible leader replicas", sample.ground("isr_fill")),
-    ),
-    *_group(
-        "broker",
-        ("uptime", "▏", "be: broker epoch", sample.tile, "broker epoch"),
-        ("czxid", "▏", "cz: czxid, the broker epoch", sample.tile),
-        ("czxid not told", "▏", "cz: czxid, unknown to the broker", sample.tile),
-        ("registered", "┈", "still registered", sample.still_registered),
-        ("passed over", "◦", "never elected", sample.power("gone"), "passed over: yes"),
-        ("fenced", "▒", "fenced", sample.fenced, "fenced: yes"),
-        ("gate", "✓", "unfenced", sample.gate),
-        ("shutting down", "▄", "shutting down", sample.power("muted"), "shutting down: yes"),
-        ("down", "✕", "down", sample.glyph("✕", "text"), *(f"down: {why}" for why in _DOWN)),
-        ("wiped", "⌀", "records gone", sample.glyph("⌀", "gone"), *_RECORDS_GONE),
-    ),
-    *_group(
-        "ZooKeeper",
-        ("transaction", "┼", "transaction", sample.tick),
-        ("watch", "↓", "watch goes off", sample.watch),
-    ),
-    *_group(
-        "controller",
-        ("tick", "┼", "metadata record", sample.tick),
-        ("bounced", "┌┐", "sees a bounce", sample.bracket(-2, "text")),
-        ("queue", "◇", "waits in a queue", sample.queue),
-        ("controller epoch", "▕", "new controller epoch", sample.failed_over, "new controller"),
-    ),
-    *_group(
-        "messages",
-        ("message", "→", "at once", sample.arrow()),
-        ("message late", "⇢", "delayed", sample.arrow(x_arrived=1)),
-        ("message in flight", "┄", "on its way", sample.arrow(x_arrived=None, fate="in flight")),
-        ("message dropped", "┈✕", "lost message", sample.arrow(fate="dropped")),
-        ("message guarded", "◘", "refused by a guard", sample.arrow(fate="refused", guard="guard")),
-        ("message refused", "⊘", "refused", sample.arrow(fate="refused")),
-        ("message marked", "↓", "metadata arrives", sample.arrives),
-        ("message duplicate", "⇉", "sent again", sample.arrow(duplicate=True)),
-        ("message previous", "◇→", "sender gone", sample.arrow(previous_incarnation=True)),
-        (
-            *("message earlier incarnation", "◇→", "for an earlier incarnation"),
-            sample.arrow(earlier_life=True),
-        ),
-    ),
-    *_group(
-        "committed records",
-        ("safe", "●", "safe", sample.safe, "state: safe"),
-        ("at risk", "▲", "at risk", sample.at_risk, "state: at risk"),
-        ("lost", "▼", "lost for good", sample.lost, "state: lost"),
-        ("offline", "○", "no leader", sample.offline, "state: offline"),
-    ),
-    *_group(
-        "logs",
-        ("cell", "▬", "e5: committed, of leader epoch 5", sample.cell(), "cell", "cell struck"),
-        ("cell open", "▭", "not committed yet", sample.cell(committed=False)),
-        ("cell struck", "☒", "not in the leader's log", sample.cell(has=False)),
-        ("cell read", "▯", "read by a consumer", sample.cell(is_read=True)),
-        ("high watermark", "│", "high watermark of the leader", sample.upright(0.5, "text", 1.5)),
-    ),
-    *_group(
-        "metadata log",
-        ("finding", "▶", "finding, by its number", sample.flag),
-        ("unknown", "▨", "not known", sample.unknown),
-    ),
-)
-"""Every mark of the pictures, in reading order."""
-_FILLED = "log end, filled to the high watermark"
-LOG_LINE = MARKS[11]._replace(glyph="▁▂", words=_FILLED, draw=sample.log_line)
-"""Stands for the ticks where moments are too narrow for words."""
 
 
 # --- the picture ----------------------------------------------------------------------------------
@@ -287,7 +184,7 @@ def _draw_block(canvas: Canvas, block: Block, left: float, top: float) -> None:
     for column, wide in zip(block.columns, block.widths, strict=True):
         for place, mark in enumerate(column, 1):
             y = top + row * (place + 0.5)
-            mark.draw(Swatch(canvas, left, y))
+            draw_sample(mark.sample, Swatch(canvas, left, y))
             x = canvas.at(left + _indent(mark))
             canvas.text(x, y, mark.words, theme.muted, size=size, layer="legend")
         left += wide + COLUMN_GAP

@@ -1,10 +1,9 @@
 """What the legend shows beside its words: every mark of the pictures, small.
 
-A sample is drawn on a swatch; most are put together from a few parts. Colours go by their names in
-the theme.
+A sample is drawn on a swatch, part by part (legend.toml). Colours go by their names in the theme.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -41,107 +40,83 @@ class Swatch(NamedTuple):
         return icons.Band(self.at(0), self.at(1), self.y - half, self.y + half, flags)
 
 
-Draw = Callable[[Swatch], None]
+Sample = Sequence[Sequence[Any]]
+"""Names of functions of this module, each with its arguments, and a dict of those by name."""
 
 
-def parts(*draws: Draw) -> Draw:
-    """One after the other."""
-
-    def draw(swatch: Swatch) -> None:
-        for part in draws:
-            part(swatch)
-
-    return draw
+def draw_sample(sample: Sample, swatch: Swatch) -> None:
+    """One part after the other."""
+    for name, *words in sample:
+        named = words.pop() if words and isinstance(words[-1], dict) else {}
+        _PARTS[name](swatch, *words, **named)
 
 
-def ground(color: str, half: float = 5) -> Draw:
-    """The band, filled."""
-    return lambda s: s.canvas.rect(*s.band(half)[:4], s.color(color))
+def _ground(swatch: Swatch, color: str, half: float = 5) -> None:
+    swatch.canvas.rect(*swatch.band(half)[:4], swatch.color(color))
 
 
-def upright(share: float, color: str, width: float, half: float = 5) -> Draw:
-    """A line from the top to the bottom."""
-    return lambda s: s.canvas.line(
-        s.at(share), s.y - half, s.at(share), s.y + half, s.color(color), width=width
-    )
+def _hatch(swatch: Swatch, color: str, step: int) -> None:
+    swatch.canvas.hatch(*swatch.band()[:4], swatch.color(color), step=step)
 
 
-def across(y: float, color: str, **stroke: Any) -> Draw:
-    """A line from the left to the right, `y` pixels below the middle."""
-    return lambda s: s.canvas.line(s.at(0), s.y + y, s.at(1), s.y + y, s.color(color), **stroke)
+def _upright(swatch: Swatch, share: float, color: str, width: float, half: float = 5) -> None:
+    x, y = swatch.at(share), swatch.y
+    swatch.canvas.line(x, y - half, x, y + half, swatch.color(color), width=width)
 
 
-def bracket(y: float, color: str) -> Draw:
-    """⎴ over the swatch."""
-    return lambda s: icons.bracket(s.canvas, s.at(0), s.at(1), s.y + y, s.color(color))
+def _across(swatch: Swatch, down: float, color: str, **stroke: Any) -> None:
+    """A line from the left to the right, `down` pixels below the middle."""
+    y = swatch.y + down
+    swatch.canvas.line(swatch.at(0), y, swatch.at(1), y, swatch.color(color), **stroke)
 
 
-def glyph(glyph: str, color: str = "muted") -> Draw:
-    """A sign in the middle."""
+def _bracket(swatch: Swatch, down: float, color: str) -> None:
+    ends = swatch.at(0), swatch.at(1)
+    icons.bracket(swatch.canvas, *ends, swatch.y + down, swatch.color(color))
+
+
+def _glyph(swatch: Swatch, glyph: str, color: str = "muted") -> None:
     font: dict[str, Any] = {"size": 11, "anchor": "center", "bold": True, "layer": "signs"}
-
-    def draw(swatch: Swatch) -> None:
-        swatch.canvas.text(swatch.at(0.5), swatch.y, glyph, swatch.color(color), **font)
-
-    return draw
+    swatch.canvas.text(swatch.at(0.5), swatch.y, glyph, swatch.color(color), **font)
 
 
-def role(name: str, *flags: str, half: float = 5) -> Draw:
-    """A broker's band in a role."""
-    high = half * icons.HEIGHTS[name]
-    return lambda s: icons.BANDS[name](s.canvas, s.band(high, *flags))
+def _role(swatch: Swatch, name: str, *flags: str, half: float = 5) -> None:
+    icons.BANDS[name](swatch.canvas, swatch.band(half * icons.HEIGHTS[name], *flags))
 
 
-def power(color: str) -> Draw:
-    """⏻: who shuts down, and in another colour who is passed over."""
-    return lambda s: icons.power(s.canvas, s.left + SWATCH / 2, s.y, s.color(color))
+def _power(swatch: Swatch, color: str) -> None:
+    icons.power(swatch.canvas, swatch.left + SWATCH / 2, swatch.y, swatch.color(color))
 
 
-def arrow(**about: Any) -> Draw:
+def _arrow(swatch: Swatch, **about: Any) -> None:
     """A small message from below to above; `about` are columns of its row."""
-    message = replace(_ARRIVED, **about)
-
-    def draw(swatch: Swatch) -> None:
-        canvas, y, tail, head = swatch.canvas, swatch.y, swatch.left + 2, swatch.left + SWATCH + 8
-        icons.draw_stroke(canvas, message, (canvas.at(tail), y + 3, canvas.at(head), y - 3))
-
-    return draw
+    arrived = None if about.get("fate") == "in flight" else 0
+    message = replace(_ARRIVED, **{"x_arrived": arrived, **about})
+    canvas, y, tail, head = swatch.canvas, swatch.y, swatch.left + 2, swatch.left + SWATCH + 8
+    icons.draw_stroke(canvas, message, (canvas.at(tail), y + 3, canvas.at(head), y - 3))
 
 
-def cell(*, has: bool = True, committed: bool = True, is_read: bool = False) -> Draw:
-    """A cell of a log."""
-
-    def draw(swatch: Swatch) -> None:
-        box = Box(swatch.left, swatch.y - 5, swatch.left + SWATCH, swatch.y + 5)
-        cell = LogCell(0, 1, 0, has, not has, committed)
-        icons.log_cell(swatch.canvas, box, cell, 0, is_read=is_read)
-
-    return draw
+def _cell(
+    swatch: Swatch, *, has: bool = True, committed: bool = True, is_read: bool = False
+) -> None:
+    box = Box(swatch.left, swatch.y - 5, swatch.left + SWATCH, swatch.y + 5)
+    cell = LogCell(0, 1, 0, has, not has, committed)
+    icons.log_cell(swatch.canvas, box, cell, 0, is_read=is_read)
 
 
-def fence(swatch: Swatch) -> None:
+def _fence(swatch: Swatch) -> None:
     """A cross-hatch in an outline, dense enough to be one on little room."""
     ends, color = swatch.band(FENCE)[:4], swatch.color("hatch")
     icons.cross_hatch(swatch.canvas, *ends, color, step=5)
     swatch.canvas.rect(*ends, "rgba(0,0,0,0)", line={"color": color, "width": 1})
 
 
-def risk(swatch: Swatch) -> None:
-    """The hatch of records at risk."""
-    swatch.canvas.hatch(*swatch.band()[:4], swatch.color("risk_edge"), step=6)
-
-
-def not_known(swatch: Swatch) -> None:
-    """The hatch of what is not known."""
-    swatch.canvas.hatch(*swatch.band()[:4], swatch.color("line"), step=7)
-
-
-def flag(swatch: Swatch) -> None:
+def _flag(swatch: Swatch) -> None:
     """Of a finding."""
     icons.flag(swatch.canvas, swatch.left + SWATCH / 2 - 4, swatch.y, swatch.color("text"))
 
 
-def no_entry(swatch: Swatch) -> None:
+def _no_entry(swatch: Swatch) -> None:
     """⛔ at the beginning, on a plate."""
     canvas, y, wide = swatch.canvas, swatch.y, 2 * icons.SIGN + 2
     canvas.rect(swatch.at(0), swatch.at(wide / SWATCH), y - FENCE, y + FENCE, swatch.color("tile"))
@@ -149,13 +124,13 @@ def no_entry(swatch: Swatch) -> None:
     icons.no_entry(canvas, swatch.left + wide / 2, y, *colors)
 
 
-def unfenced(swatch: Swatch) -> None:
+def _unfenced(swatch: Swatch) -> None:
     """✓ at the end."""
     px = swatch.left + SWATCH - icons.GATE / 2
     icons.gate(swatch.canvas, px, swatch.y, swatch.color("text"), swatch.color("paper"))
 
 
-def log_line(swatch: Swatch) -> None:
+def _log_line(swatch: Swatch) -> None:
     """A log that grows, filled to its high watermark."""
     xs, band = [swatch.at(share) for share in (0, 0.35, 0.7, 1)], swatch.band()
     steps = ((1, 0), (3, 1), (3, 3))
@@ -163,40 +138,29 @@ def log_line(swatch: Swatch) -> None:
     draw_line(swatch.canvas, uptime, (band.y1, band.y0), (0, 4))
 
 
-def head(swatch: Swatch) -> None:
+def _head(swatch: Swatch) -> None:
     """Of a short arrow down."""
     x, color = swatch.at(0.5), swatch.color("message")
     swatch.canvas.head(x, swatch.y - 6, x, swatch.y + 6, color, size=6)
 
 
-def arrives(swatch: Swatch) -> None:
+def _arrives(swatch: Swatch) -> None:
     """A message that is marked where it arrives."""
     x = swatch.at(0.5)
     icons.draw_end(swatch.canvas, (x, swatch.y - 6, x, swatch.y + 6), "delivered")
 
 
-def tails(swatch: Swatch) -> None:
+def _tails(swatch: Swatch) -> None:
     """Requests of this incarnation and of an earlier one, waiting."""
     for share, earlier in ((0.28, False), (0.72, True)):
         color = swatch.color("message")
         icons.draw_tail(swatch.canvas, swatch.at(share), swatch.y, color, earlier)
 
 
-line = across(0, "line", width=1.5)
-tick = parts(line, upright(0.5, "text", 2))
-unknown = parts(ground("offline"), not_known)
-tile = parts(ground("tile"), upright(0, "tile_edge", 2))
-still_registered = parts(*(across(y, "tile_edge", dash="2px,3px") for y in (-5, 5)))
-fenced, gate = parts(fence, no_entry), parts(fence, unfenced)
-failed_over = parts(ground("tile"), line, upright(0.5, "tile_edge", 2))
-queue = parts(ground("tile", 6), tails)
-watch = parts(across(-6, "line", width=1.5), upright(0.5, "message", 1.2, 6), head)
-leader = parts(role("leader"), glyph("★", "leader_text"))
-leads_without = parts(role("leader", "lacks committed"), glyph("★", "lost_text"))
-recovering = parts(role("leader", "recovering", half=4.5), glyph("R", "leader_text"))
-believes = parts(role("believes"), glyph("☆", "text"))
-idle, empty = role("in ISR", "idle"), role("in ISR", "log empty")
-safe = parts(ground("safe"), glyph("●", "safe_text"))
-at_risk = parts(ground("risk"), risk, glyph("▲", "risk_text"))
-lost = parts(ground("lost", 4), bracket(-6, "lost_text"), glyph("▼", "lost_text"))
-offline = parts(ground("offline"), glyph("○", "text"))
+_PARTS: dict[str, Callable[..., None]] = {
+    part.__name__.removeprefix("_"): part
+    for part in (
+        *(_ground, _hatch, _upright, _across, _bracket, _glyph, _role, _power, _arrow, _cell),
+        *(_fence, _flag, _no_entry, _unfenced, _log_line, _head, _arrives, _tails),
+    )
+}

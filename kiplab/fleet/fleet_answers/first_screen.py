@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from ...figures.how_often import fleet_words, number_words
+from ...figures.how_often import fleet_words
 from ...figures.how_often.fleet_words import counted, listed, metric_words, set_words
 from ..kernel.mirrored_guards import most_of
 from ..parameters.parameter_table import PARAMETERS, Parameters
@@ -104,8 +104,8 @@ def _causes(answer: FleetAnswer, causes: dict[str, FoundRate], most: FleetRow) -
         if isinstance(found, NeverHappens):
             yield f"{name}: cannot happen, because {found.because}."
         elif _rate(found):
-            share = number_words.share_words(_rate(found) / total)
-            a_year = number_words.number_words(_rate(found))
+            share = fleet_words.share_words(_rate(found) / total)
+            a_year = fleet_words.number_words(_rate(found))
             rests = _rests(answer, most, {cause: found})
             yield f"{name}: {share} of the losses, {a_year} a year in the fleet{rests}."
         else:
@@ -116,7 +116,7 @@ def _changes(levers: list[LossLever]) -> Iterator[str]:
     for lever in levers[:_LEVERS]:
         ends = sorted(lever.losses.items(), reverse=True)
         said = (
-            f"{_as_much(n)} makes {number_words.number_words(m)} times the losses"
+            f"{_as_much(n)} makes {fleet_words.number_words(m)} times the losses"
             for n, m in ends
             if n != 1
         )
@@ -127,7 +127,7 @@ def _changes(levers: list[LossLever]) -> Iterator[str]:
 
 def _as_much(times: float) -> str:
     usual = {2.0: "twice as much", 0.5: "half as much"}
-    return usual.get(times, f"{number_words.value_words(times)} times as much")
+    return usual.get(times, f"{fleet_words.value_words(times)} times as much")
 
 
 def _named(name: str) -> str:
@@ -141,7 +141,7 @@ def _sure(answer: FleetAnswer, most: FleetRow, assumed: list[str]) -> Iterator[s
         yield "It is certain in the model; what the model leaves out is not in it."
         return
     *_, ten = at_least_one(rate)
-    within = number_words.share_range_words(ten.low, ten.high)
+    within = fleet_words.share_range_words(ten.low, ten.high)
     yield (
         f"The chance within 10 years is {within or ten.words} with 95 % confidence. That is the"
         " error of sampling alone: it does not hold what the assumptions leave open."
@@ -156,7 +156,7 @@ def _assumptions(p: Parameters, names: Iterable[str]) -> Iterator[str]:
     for name in names:
         about, value = PARAMETERS[name], float(getattr(p, name))
         basis = about.basis if value == about.default else "set by the study"
-        said = f"{number_words.value_words(value)} {about.unit}, {basis}: {about.does}"
+        said = f"{fleet_words.value_words(value)} {about.unit}, {basis}: {about.does}"
         yield f"{_named(name)} = {said}"
     yield MOSTLY_ASSUMED
     yield "Every parameter with its source: `kiplab fleet parameters`."

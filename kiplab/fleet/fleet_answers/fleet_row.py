@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from ...figures.how_often.number_words import NARROW, telling_digits
+from ...figures.how_often.fleet_words import NARROW, telling_digits
 from ..estimators.forced_outages import left_out
 from ..parameters.fleet_study import FleetStudy
 from ..parameters.scenario import MICROSECONDS_PER_YEAR, Scenario, horizon_us, standing_of

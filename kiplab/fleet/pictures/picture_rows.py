@@ -7,10 +7,9 @@ from msgspec.structs import replace
 
 from ...figures.how_often.delay_map import MapCell
 from ...figures.how_often.first_loss_survival import FleetOfSize
-from ...figures.how_often.fleet_words import counted
+from ...figures.how_often.fleet_words import counted, value_words
 from ...figures.how_often.losses_by_cause import CauseOfLoss
 from ...figures.how_often.measured_rate import NOT_REACHED, Certainty, MeasuredRate, rate_of
-from ...figures.how_often.number_words import value_words
 from ...figures.how_often.paired_forest import PairedDifference
 from ...figures.how_often.rates_by_reboots import RatePoint
 from ...figures.how_often.tornado_chart import Leverage

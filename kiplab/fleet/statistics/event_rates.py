@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ...extras import Deferred
-from ...figures.how_often.number_words import share_range_words, share_words
+from ...figures.how_often.fleet_words import share_range_words, share_words
 
 stats = Deferred("scipy.stats", "an interval")
 CONFIDENCE = 0.95

@@ -19,8 +19,7 @@ from ...protocol.ids import NO_LEADER
 from ..log_items import UNKNOWN
 from ..states import LogEvent, PartitionKey, PartitionState
 from .compared_records import RecordTarget, targets_of, written_by_engine
-from .header_of_history import RECORDS, header_of
-from .lines_for_records import SHORT_MS, PlayLines, Situation, tries
+from .lines_for_records import RECORDS, SHORT_MS, PlayLines, Situation, header_of, tries
 
 _SPARE = 100
 """So many lines and moves are left for the header and for what one record takes."""

@@ -8,7 +8,7 @@ from html import escape
 from ...plays import verdict as verdicts
 from ...protocol.features import Features
 from ...rows.columns import plural
-from ...rows.comparison import differences_html
+from ...rows.difference import differences_html
 from ..elements.kinds import PlotlyPicture, Style, Upload
 from ..elements.labelled import button, column, dropdown, line, offer, row, watch, words
 from ..history_tree import branch_tree as trees

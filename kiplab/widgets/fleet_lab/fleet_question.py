@@ -8,8 +8,8 @@ import msgspec
 
 from ...figures.drawing.svg import Json
 from ...figures.how_often import fleet_words as phrases
+from ...figures.how_often.fleet_words import number_words
 from ...figures.how_often.measured_rate import rate_cells, rate_words
-from ...figures.how_often.number_words import number_words
 from ...figures.how_often.rates_by_reboots import rates_chart
 from ...fleet.fleet_answers.counted_metrics import COUNTED, WHAT_FOR
 from ...fleet.fleet_answers.fleet_answer import FleetAnswer

@@ -11,8 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ...extras import MissingExtraError, install
-from ...figures.how_often.fleet_words import plot_table_html, set_words
-from ...figures.how_often.number_words import number_words
+from ...figures.how_often.fleet_words import number_words, plot_table_html, set_words
 from ...fleet.fleet_answers.fleet_answer import FleetAnswer
 from ...fleet.parameters.fleet_study import FleetStudy, written
 from ...fleet.parameters.parameter_checks import ParameterError

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ...extras import MissingExtraError
-from ...figures.how_often.fleet_words import metric_words, plot_table_html
-from ...figures.how_often.number_words import number_words
+from ...figures.how_often.fleet_words import metric_words, number_words, plot_table_html
 from ...fleet.fleet_answers.fleet_answer import FleetAnswer
 from ...fleet.fleet_answers.quick_estimate import estimate
 from ...fleet.parameters.fleet_study import FleetStudy, read_study
