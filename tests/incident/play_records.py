@@ -14,7 +14,7 @@ from kiplab.protocol.facts import RecordWritten
 from kiplab.protocol.kraft import records
 from kiplab.protocol.kraft.controller_state import Controller
 from kiplab.protocol.kraft.replay import CLUSTER, MIN_INSYNC, UNCLEAN, replay
-from kiplab.protocol.registrations import PartitionRegistration, topic_of
+from kiplab.protocol.registrations import ONE_DIRECTORY, PartitionRegistration, topic_of
 from kiplab.protocol.releases import METADATA_LEVEL, METADATA_VERSIONS, RELEASES
 from tests.incident.written_logs import BEGIN
 
@@ -96,7 +96,7 @@ def _beginning(stage: Stage, controller: Controller) -> Iterator[Fields]:
         yield "FEATURE_LEVEL_RECORD", {"name": name, "featureLevel": level}
     for r in controller.registrations:
         register = records.RegisterBrokerRecord(
-            r.broker, r.incarnation, r.epoch, r.fenced, r.in_controlled_shutdown
+            *(r.broker, r.incarnation, r.epoch, r.fenced, r.in_controlled_shutdown, r.log_dirs)
         )
         yield _kafkas(register, stage)
     for topic in sorted({topic_of(p.name) for p in controller.partitions}):
@@ -170,6 +170,8 @@ def _kafkas(record: Any, stage: Stage) -> Fields:
         case records.PartitionChangeRecord():
             given = {k: v for k, v in asdict(record).items() if v is not None and k in _CHANGED}
             fields = {_CHANGED[k]: list(v) if isinstance(v, tuple) else v for k, v in given.items()}
+            if record.directories is not None:
+                fields["directories"] = [*map(_directory, record.directories)]
             return "PARTITION_CHANGE_RECORD", _named(record.partition) | fields
         case records.ClearElrRecord():
             return "CLEAR_ELR_RECORD", {"topicName": record.topic}
@@ -192,6 +194,10 @@ def _kafkas(record: Any, stage: Stage) -> Fields:
     return kind, {"id": record.broker, "epoch": record.epoch}
 
 
+def _directory(number: int) -> str:
+    return uuid("directory", number) if number else uuid("")
+
+
 def _registration(record: records.RegisterBrokerRecord, stage: Stage) -> dict[str, Any]:
     highest = METADATA_LEVEL[RELEASES[stage.features.release_of(record.broker)].latest]
     feature = {
@@ -204,6 +210,7 @@ def _registration(record: records.RegisterBrokerRecord, stage: Stage) -> dict[st
         "incarnationId": uuid("process", record.broker, record.incarnation),
         "brokerEpoch": record.epoch,
         "endPoints": [],
+        "logDirs": [*map(_directory, record.log_dirs or ONE_DIRECTORY)],
         "rack": None,
         "features": [feature],
         "fenced": record.fenced,

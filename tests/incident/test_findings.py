@@ -218,8 +218,8 @@ SENTENCES = {
         "4.3",
     ),
     ("7 wiped by directories", "alone-then-gone"): (
-        "The ISR became empty at 25; in the end the eligible leader replicas were [1]. Nobody "
-        "leads at the end.",
+        "The ISR became empty at 25; in the end the eligible leader replicas were [1], and until "
+        "24 [2]. Nobody leads at the end.",
         "",
     ),
 }

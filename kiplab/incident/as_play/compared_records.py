@@ -63,7 +63,7 @@ class RecordTarget(NamedTuple):
 
     @property
     def is_directories(self) -> bool:
-        """Whether it sets directories only, of which the engine has none."""
+        """Whether it sets directories only, which a play of a history leaves out."""
         changes = isinstance(self.content, records.PartitionChangeRecord)
         return changes and not dict(_changes(self.event.record.fields))
 

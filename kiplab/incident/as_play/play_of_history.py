@@ -123,7 +123,9 @@ def _next(written: _Written) -> _Written:
         )
     target, before = written.targets[written.done], written.state
     if target.is_directories:
-        return written.grown(written.stage, (), 1, "directories, which the engine has not")
+        return written.grown(
+            written.stage, (), 1, "directories, which a play of a history leaves out"
+        )
     begun, stage = _with_controller(written, target.event)
     raced = None if begun else _raced(written)
     if raced is not None:

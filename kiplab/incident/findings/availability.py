@@ -80,6 +80,8 @@ def _gone_words(state: PartitionState, cluster: ClusterState, at: OffsetAndTime)
         # A record may have taken members off the ELR since.
         eligible = f"the eligible leader replicas were {list(state.elr)}" if state.elr else ""
         end = eligible or "no replica was eligible"
+        wiped = state.eligible_until
+        end += f", and until {wiped[1]} {list(wiped[0])}" if wiped else ""
         return f"The ISR became empty at {at.offset}; in the end {end}."
     (last,) = state.isr
     since = f" since {state.alone_since.offset}" if state.alone_since else ""

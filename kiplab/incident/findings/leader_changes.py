@@ -49,12 +49,21 @@ def is_held_clean(change: LoggedChange) -> bool:
     return change.event.cluster.has_elr and change.elected in change.before.elr
 
 
+def lost_directories(change: LoggedChange) -> list[str]:
+    """Log directories of the process that was in sync, which the elected one has not registered."""
+    broker, cluster = change.elected, change.event.cluster
+    earlier = process(cluster, broker, change.before.joined[broker].broker_epoch)
+    present = cluster.incarnations[broker].directories
+    return [one for one in (earlier.directories if earlier else ()) if one not in present]
+
+
 @change_rule("F1", "occasion", LEADER)
 def other_life(change: LoggedChange) -> Iterator[Finding]:
     """A clean election of a broker that had been in sync as an earlier incarnation."""
     if not is_other_process(change):
         return
-    broker, cluster, held_clean = change.elected, change.event.cluster, is_held_clean(change)
+    broker, cluster, lost = change.elected, change.event.cluster, lost_directories(change)
+    held_clean = is_held_clean(change)
     joined, present = change.before.joined[broker], cluster.incarnations[broker]
     why = (
         "and the controller held its stop for clean" if held_clean else "whose disk nobody checked"
@@ -66,12 +75,14 @@ def other_life(change: LoggedChange) -> Iterator[Finding]:
     earlier = process(cluster, broker, joined.broker_epoch)
     if earlier and earlier.shutting_down_since:
         why += ". The process before had asked for a controlled shutdown"
+    if lost:
+        why += f". The log directory {', '.join(lost)} of the process before is gone"
     yield other_life.finding(
         change.event,
         f"{broker} was elected cleanly at {change.offset}; it had been in sync as {was} and was "
         f"registered as epoch {present.epoch} (at {present.registered.offset}): another process, "
         f"{why}.",
-        kind="note" if held_clean else "occasion",
+        kind="note" if held_clean and not lost else "occasion",
         incarnations=(*joined_as(change.before, [broker]), (broker, present.epoch)),
         cannot_say=f"what the disk of {broker} held: no record of metadata mentions a message",
         **({} if held_clean else prevented_by("966.elr-unclean-shutdown")),

@@ -90,6 +90,10 @@ def changed(before: PartitionState, record: LogRecord, around: Around) -> Partit
     if isr != stayed:
         changes["alone_since"] = at if len(isr) == 1 else None
         changes["isr_changes"] = (*before.isr_changes, at.time)[-ISR_CHANGES:]
+        if len(isr) > len(stayed):
+            changes["eligible_until"] = None
+    elif before.elr and leader == NO_LEADER_CHANGE and changes.get("elr") == ():
+        changes["eligible_until"] = (before.elr, at.offset)
     if isr != stayed or elected != NO_LEADER or "elr" in changes:
         changes["joined"] = _joined(
             before, isr, changes.get("elr", before.elr), elected, at, around
