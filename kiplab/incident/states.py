@@ -61,7 +61,7 @@ class PartitionState(msgspec.Struct, frozen=True, gc=False):
     below_since: OffsetAndTime | None = None
     isr_changes: tuple[int, ...] = ()
     eligible_until: tuple[tuple[int, ...], int] | None = None
-    """Who was in the ELR when a record did nothing but empty it, and its offset; until one joins."""
+    """Who was in the ELR when a record only emptied it, and its offset; until one joins the ISR."""
     passed_over: tuple[int, ...] = ()
     """Members of the ISR and the ELR at the last unclean election that are not back in sync."""
 
