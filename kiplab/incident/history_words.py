@@ -108,7 +108,8 @@ def read_lines(history: MetadataHistory) -> Iterator[str]:
 
 def _at_the_end(history: MetadataHistory) -> Iterator[str]:
     cluster = history.cluster
-    of = "" if cluster.controller == UNKNOWN else f" (controller {cluster.controller})"
+    id = cluster.controller_id
+    of = "" if id == UNKNOWN else f" (controller {id})"
     yield f"controller epoch {cluster.controller_epoch}{of}"
     yield f"metadata version {version_words(cluster.features.get(METADATA_VERSION, 0))}"
     yield f"eligible leader replicas {'on' if cluster.has_elr else 'off'}"

@@ -105,13 +105,13 @@ class ClusterState(msgspec.Struct, frozen=True, gc=False):
     `incarnations` has the present one of each broker, also one that ended without a successor;
     `earlier_incarnations` those before it, oldest first. `features` are levels by name.
     `topic_settings` and `cluster_settings` have min.insync.replicas and
-    unclean.leader.election.enable as the records set them. `controller` is the id of the active
+    unclean.leader.election.enable as the records set them. `controller_id` is that of the active
     controller, `controller_release` what it registered, both where the log tells.
     """
 
     controller_epoch: int = UNKNOWN
     controller_since: OffsetAndTime | None = None
-    controller: int = UNKNOWN
+    controller_id: int = UNKNOWN
     controller_release: str = ""
     incarnations: Mapping[int, RegisteredIncarnation] = {}
     earlier_incarnations: Mapping[int, tuple[RegisteredIncarnation, ...]] = {}

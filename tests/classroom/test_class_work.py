@@ -204,7 +204,9 @@ def test_files_are_students_too_and_named_only_with_names(tmp_path: Path) -> Non
 def test_the_text_fits_a_terminal_and_has_a_line_for_each_choice(together: ClassWork) -> None:
     lines = together.text().splitlines()
     assert max(map(len, lines)) <= LINE
-    assert lines[0] == "24 students. Nothing yet from labs 01, 03, 05, 06, 07, 08, 09, 10, 11, 12."
+    assert (
+        lines[0] == "24 students. Nothing yet from labs 01, 03, 05, 06, 07, 08, 09, 10, 11, 12, 13."
+    )
     (line,) = (line for line in lines if "broker 2 has been fenced since" in line)
     assert line.split()[:3] == ["B", "13", "█" * 13]
 

@@ -20,7 +20,8 @@ ON_SPARK = (
     "tests/fleet/test_study_on_spark.py"
     "::TestOnThisMachine::test_layouts_give_the_partials_of_plain_python"
 )
-N = 300
+N = 500
+"""As in lab 04."""
 NAMES = ["neither", "KIP-841 only", "KIP-903 only", "both"]
 
 

@@ -218,7 +218,7 @@ def test_the_controller_is_who_the_quorum_says_and_its_release_what_it_registere
     second = short_log("3 9 leads 3001", epoch=5)
     events, replay, _ = replayed([*first, *second])
     clusters = [events[1].cluster, replay.cluster]
-    assert [(c.controller, c.controller_release) for c in clusters] == [
+    assert [(c.controller_id, c.controller_release) for c in clusters] == [
         (3000, "4.0"),
         (3001, "4.1"),
     ]

@@ -10,8 +10,8 @@ from ...incident.metadata_history import MetadataHistory, read_metadata_log
 from ...incident.states import LogEvent, RegisteredIncarnation
 from ...plays import grammar, verdict
 from ...plays.play import Play
-from ..exercise_table import exercise
-from .answers import PartsInOrder, TrueStatements
+from ..exercise_table import UnfitError, exercise
+from .answers import BLANK, PartsInOrder, TrueStatements
 from .committed import PARTITION
 from .losing_schedule import changed
 
@@ -68,7 +68,13 @@ def report() -> list[str]:
     ]
 
 
-check_numbers = PartsInOrder(true=report)
+def _numbers(words: list[str]) -> list[str]:
+    if not all(word == BLANK or word.isdecimal() for word in words):
+        raise UnfitError("Each part is a whole number, as in 4; ? stands for one not found yet.")
+    return words
+
+
+check_numbers = PartsInOrder(read=_numbers, true=report)
 """The numbers of the report, in order: ``["4", "15", ...]`` has the right shape."""
 
 

@@ -40,6 +40,7 @@ def _left_out(table: str) -> dict[str, str]:
     return {name: _WHY[why] for why, names in _FILE[table].items() for name in names}
 
 
+_OF_KRAFT = {messages.broker_messages.__name__, messages.directory_messages.__name__}
 AT_ONCE = {getattr(messages, name): why for name, why in _left_out("at_once").items()}
 """Messages that arrive within the action that sends them, and why: types of their bodies."""
 NEVER_SENT: Mapping[type, str] = {
@@ -47,7 +48,7 @@ NEVER_SENT: Mapping[type, str] = {
     **{
         body: _WHY["kraft"]
         for body in messages.KINDS
-        if body.__module__ == messages.broker_messages.__name__ and body not in AT_ONCE
+        if body.__module__ in _OF_KRAFT and body not in AT_ONCE
     },
     **{
         body: _WHY["heartbeats"]

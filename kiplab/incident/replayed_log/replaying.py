@@ -109,7 +109,7 @@ class Replay:
         self._change(
             controller_epoch=record.controller_epoch,
             controller_since=record.moment,
-            controller=UNKNOWN,
+            controller_id=UNKNOWN,
             controller_release="",
         )
 
@@ -145,7 +145,7 @@ class Replay:
     def _controller_changed(self, record: LogRecord) -> Iterable[RecordEffect]:
         controller = record.fields.get("leaderId", UNKNOWN)
         release = self._controllers.get(controller, "")
-        self._change(controller=controller, controller_release=release)
+        self._change(controller_id=controller, controller_release=release)
         return (_CLUSTER_ALONE,)
 
     def _controller_registered(self, record: LogRecord) -> Iterable[RecordEffect]:
@@ -154,7 +154,7 @@ class Replay:
             registered_brokers.release_of(record.fields),
         )
         self._controllers[controller] = release
-        if controller == self.cluster.controller:
+        if controller == self.cluster.controller_id:
             self._change(controller_release=release)
         return (_CLUSTER_ALONE,)
 
