@@ -180,11 +180,11 @@ EMPTY, RETURNED = "966.elr-empty-isr", "966.elr-unclean-shutdown"
         ((ELECTED, RETURNED), REFUTED, 4),
         *in_long(
             [
-                (("841",), PROVED, 2_871),
+                (("841",), PROVED, 2_951),
                 (("903",), REFUTED, 6),
                 ((ELECTED,), PROVED, 2_084),
                 ((MEMBERS,), PROVED, 2_183),
-                ((RETURNED,), PROVED, 2_477),
+                ((RETURNED,), PROVED, 2_113),
                 ((ELECTED, EMPTY), REFUTED, 4),
                 ((ELECTED, RETURNED, MEMBERS), PROVED, 2_017),
                 (("841", EMPTY, RETURNED, MEMBERS), PROVED, 2_399),

@@ -38,7 +38,7 @@ def test_thousands_of_random_schedules_have_the_same_traces(name: str) -> None:
 
 @pytest.mark.long(quick=QUICK)
 def test_hardly_a_schedule_is_left_out() -> None:
-    assert len(traced_pairs.all_traces()) >= traced_pairs.LONG * 0.998
+    assert len(traced_pairs.all_traces()) >= traced_pairs.LONG * 0.997
 
 
 @pytest.mark.parametrize("part", [0, *in_long(range(1, traced_pairs.PARTS))])

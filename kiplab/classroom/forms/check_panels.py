@@ -165,8 +165,8 @@ class Ordering(CheckPanel):
 
     def __init__(self, start: Sequence[str] = tuple(EVENTS)) -> None:
         super().__init__("kafka-14139/order")
+        # The run of the order that was checked last, what could not happen left out.
         self.run: Run | None = None
-        """The run of the order that was checked last, what could not happen left out."""
         shown = {name: f"{_LETTER[name]} · {EVENTS[name][0]}" for name in start}
         self.list = Ordered(description="First to last", words=shown, value=tuple(start))
         self.schedule = column([])
