@@ -36,14 +36,14 @@ EDGES = """async ([cell, play]) => {
   const topOf = (name) => one(name).getBoundingClientRect().top;
   const until = async (isSo) => {
     while (!isSo()) {
-      window.kiplabWaits = [one('.kiplab-guide').play, scale().max,
-        one('.kiplab-verdict').textContent, surface.ariaBusy];
+      window.kiplabWaits = [one('.kiplab-guide')?.play, scale()?.max,
+        one('.kiplab-verdict')?.textContent, surface.ariaBusy];
       await new Promise(requestAnimationFrame);
     }
   };
   const edges = [];
   surface.scrollIntoView();
-  await until(() => one('.kiplab-guide').play === play);
+  await until(() => one('.kiplab-guide')?.play === play);
   for (let step = 0; step <= Number(scale().max); step += 1) {
     scale().value = step;
     scale().dispatchEvent(new Event('input'));
