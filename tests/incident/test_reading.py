@@ -10,6 +10,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kiplab.incident.log_items import (
     UNKNOWN,
@@ -20,7 +22,7 @@ from kiplab.incident.log_items import (
     UnreadableInputError,
 )
 from kiplab.incident.reading import read_items
-from kiplab.incident.reading.batches import crc32c
+from kiplab.incident.reading.checksums import crc32c, crc32c_of_many
 from kiplab.incident.reading.segments import NO_OP
 from tests.incident.generated_log import generated_batches
 from tests.incident.written_logs import (
@@ -259,6 +261,11 @@ def test_the_checksum_is_castagnolis() -> None:
     # RFC 3720, B.4.
     assert crc32c(bytes(32)) == 0x8A9136AA
     assert crc32c(b"123456789") == 0xE3069283
+
+
+@given(st.lists(st.binary(min_size=4, max_size=99), min_size=1))
+def test_the_checksums_of_many_batches_are_those_of_each(batches: list[bytes]) -> None:
+    assert crc32c_of_many(batches) == [crc32c(batch) for batch in batches]
 
 
 def test_a_checkpoint_without_its_end_is_not_used(written: Write) -> None:

@@ -32,10 +32,11 @@ class EndOfLog(msgspec.Struct, frozen=True):
     thresholds: Thresholds = USUAL
 
 
-LEADER, EPOCH, ISR, ELR, BACK, OVER, LIFE, SILENCE = (1 << bit for bit in range(8))
+LEADER, EPOCH, ISR, JOIN, ELR, BACK, OVER, LIFE, SILENCE = (1 << bit for bit in range(9))
 """What rules ask for, and `deeds` tells of an event: another leader; a new leader epoch under the
-same one; another ISR; a partition with an ELR or a last known leader; one with members that an
-unclean election passed over; an end of what may last; a record about a broker; one after a silence.
+same one; another ISR; a new member of it; a partition with an ELR or a last known leader; one with
+members that an unclean election passed over; an end of what may last; a record about a broker; one
+after a silence.
 """
 
 
@@ -52,7 +53,7 @@ def deeds(event: LogEvent) -> int:
     elif now.leader_epoch != was.leader_epoch:
         did |= EPOCH
     if now.isr != was.isr:
-        did |= ISR
+        did |= ISR if set(was.isr).issuperset(now.isr) else ISR | JOIN
     if was.elr or was.last_known or now.last_known:
         did |= ELR
     return did | BACK if was.passed_over else did

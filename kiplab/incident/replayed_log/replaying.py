@@ -73,9 +73,12 @@ class Replay:
     def _events(self, items: Iterable[LogItem]) -> Iterator[LogEvent]:
         for item in items:
             if isinstance(item, LogRecord):
-                is_late = self._is_late(item)
-                is_first = item.controller_epoch != self.cluster.controller_epoch
-                if item.type != "NO_OP_RECORD" or is_late or is_first or not self.cluster.idles:
+                last = self._last
+                is_late = last is not None and item.time - last.time >= SILENCE_MS
+                if is_late or self.cluster.previous:
+                    previous = last.moment if last and is_late else None
+                    self.cluster = msgspec.structs.replace(self.cluster, previous=previous)
+                if item.type != "NO_OP_RECORD" or is_late or self._tells(item):
                     yield from self._read(item)
                 self._last = item
             elif isinstance(item, Remark):
@@ -83,13 +86,9 @@ class Replay:
             else:
                 self._saved(item)
 
-    def _is_late(self, item: LogRecord) -> bool:
-        last, previous = self._last, None
-        if last is not None and item.time - last.time >= SILENCE_MS:
-            previous = last.moment
-        if previous or self.cluster.previous:
-            self.cluster = msgspec.structs.replace(self.cluster, previous=previous)
-        return previous is not None
+    def _tells(self, no_op: LogRecord) -> bool:
+        is_first = no_op.controller_epoch != self.cluster.controller_epoch
+        return is_first or not self.cluster.idles
 
     def _read(self, item: LogRecord) -> list[LogEvent]:
         """The events of a record: most have one, so that this is no generator."""

@@ -80,18 +80,18 @@ def _handler(event: LogEvent) -> Handler:
     return "controlled shutdown" if stops else "directories"
 
 
-def _told(changes: list[LogEvent], closer: LogEvent | None) -> Iterator[LogEvent]:
+def _told(changes: list[LogEvent], closer: LogEvent | None) -> list[LogEvent]:
     """Changes one behind the other, and the event behind them."""
     first, sure = _first_of(closer, changes) if closer else len(changes), False
-    for event in changes[:first]:
-        yield _with(event, (_alone(event),), None)
+    told = [_with(event, (_alone(event),), None) for event in changes[:first]]
     for event in changes[first:]:
         assert closer is not None
         handler, alone = _handler(closer), _alone(event)
         # A leader may have asked for the first of them just before; what stands behind a change
         # that no leader asks for is of the same event as that.
         sure = sure or alone != "AlterPartition"
-        yield _with(event, (handler,) if sure else (handler, alone), closer)
+        told.append(_with(event, (handler,) if sure else (handler, alone), closer))
+    return told
 
 
 def _with(event: LogEvent, handlers: tuple[Handler, ...], cause: LogEvent | None) -> LogEvent:
