@@ -71,6 +71,19 @@ class PartitionState(msgspec.Struct, frozen=True, gc=False):
         return f"{self.topic}-{self.key.partition}"
 
 
+def elects_uncleanly(before: PartitionState, after: PartitionState) -> bool:
+    """Whether a record elects outside the ISR and the ELR, or begins a recovery (KIP-704).
+
+    A reassignment may end with the election of who joins in the same record: that is clean, and
+    does not leave the partition RECOVERING (PartitionChangeBuilder.tryElection, 3.3.2 to 4.3.1).
+    """
+    if after.leader in (before.leader, NO_LEADER):
+        return False
+    if after.leader in (*before.isr, *before.elr):
+        return after.recovering and not before.recovering
+    return after.recovering or after.replicas == before.replicas
+
+
 class RegisteredIncarnation(msgspec.Struct, frozen=True, gc=False):
     """One process of a broker: from a RegisterBrokerRecord to the next one, or to its end.
 
@@ -119,7 +132,7 @@ class ClusterState(msgspec.Struct, frozen=True, gc=False):
     topic_settings: Mapping[str, Mapping[str, str]] = {}
     cluster_settings: Mapping[str, str] = {}
     idles: bool = False
-    """Whether the controllers of this log write a record while nothing happens."""
+    """Whether the controllers of this log write a record each second while nothing happens."""
     previous: OffsetAndTime | None = None
     """The record before this one, where that was a second or more before it."""
 

@@ -18,7 +18,7 @@ def is_cleared_by_change(change: LoggedChange) -> bool:
     record, handlers = change.event.record, change.event.handlers
     if record.type != "PARTITION_CHANGE_RECORD" or not change.before.elr or change.after.elr:
         return False
-    if record.fields.keys() & {"isr", "leader"}:
+    if record.fields.keys() & {"isr", "leader", "replicas"}:
         return False
     return "directories" in record.fields or not STRIKES_OFF.intersection(handlers)
 
@@ -41,7 +41,7 @@ def elr_cleared_leaderless(change: LoggedChange) -> Iterator[Finding]:
         else "the last known leader"
     )
     said = f"The controller forgot {who} at {change.offset}, {why}, while there was no leader: "
-    said += "from then on nobody can be elected cleanly."
+    said += "from then on nobody can be elected " + ("cleanly." if before.elr else "as that one.")
     incarnations = joined_as(before, before.elr)
     yield elr_cleared_leaderless.finding(change.event, said, incarnations=incarnations)
 
@@ -51,7 +51,8 @@ def elr_wiped_by_directories(change: LoggedChange) -> Iterator[Finding]:
     """Eligible leader replicas that were lost as a broker reported its directories (up to 4.2)."""
     elr = change.before.elr
     # Without a leader it is graver: F14.
-    if change.before.leader != NO_LEADER and is_cleared_by_change(change):
+    has_elr = change.event.cluster.has_elr  # Without the feature any change empties it.
+    if has_elr and change.before.leader != NO_LEADER and is_cleared_by_change(change):
         said = f"The eligible leader replicas were {list(elr)} until {change.offset}, where a "
         said += "broker reported the directories of its replicas and the controller emptied the "
         said += f"list. From {first_release(DIRECTORIES_KEEP_ELR)} on it keeps it."

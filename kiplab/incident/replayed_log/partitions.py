@@ -99,6 +99,8 @@ def changed(before: PartitionState, record: LogRecord, around: Around) -> Partit
             before, isr, changes.get("elr", before.elr), elected, at, around
         )
     unclean = elected != NO_LEADER and elected not in stayed and elected not in before.elr
+    if "replicas" in changes:  # Who joins and ends a reassignment may be elected: see states.py.
+        unclean = unclean and changes.get("recovering", before.recovering)
     if unclean or recovery == 1 or before.passed_over:
         gone = (*stayed, *before.elr) if unclean or recovery == 1 else before.passed_over
         changes["passed_over"] = tuple(b for b in gone if b not in isr)

@@ -15,7 +15,7 @@ import msgspec
 
 from ...protocol.releases import METADATA_LEVEL
 from ..log_items import UNKNOWN
-from ..states import NO_LEADER, Handler, LogEvent, PartitionState
+from ..states import NO_LEADER, Handler, LogEvent, PartitionState, elects_uncleanly
 from .registered_brokers import broker_of
 
 LOOK_AHEAD = 20_000
@@ -147,13 +147,15 @@ def _alone(event: LogEvent) -> Handler:
         done = before.adding or before.removing
         gone = set(after.replicas) == set(before.replicas) - set(before.removing)
         return "AlterPartition" if done and gone else "reassignment"
+    if "directories" in fields:  # A report of directories may elect as well.
+        return "directories"
     if _OF_AN_ELECTION.isdisjoint(fields):
-        return "directories" if event.cluster.has_elr or "directories" in fields else "unknown"
+        return "directories" if event.cluster.has_elr else "unknown"
     if after.leader == before.leader and after.leader != NO_LEADER:
         return "AlterPartition"
-    if fields.get("leaderRecoveryState", -1) == 1:
+    if elects_uncleanly(before, after):
         return "unclean election"
-    if after.isr == before.isr and after.leader == after.replicas[0]:
+    if after.isr == before.isr and before.leader != NO_LEADER and after.leader == after.replicas[0]:
         return "preferred election"
     return _without_its_broker(event) if _out(before, after, before.leader) else "unknown"
 
@@ -165,6 +167,6 @@ def _without_its_broker(event: LogEvent) -> Handler:
     """
     before, _ = _sides(event)
     incarnation = event.cluster.incarnations.get(before.leader)
-    level = event.cluster.features.get("metadata.version", 0)
+    level = event.cluster.features.get("metadata.version", _STOPS_ARE_WRITTEN)
     stopping = incarnation is not None and incarnation.shutting_down_since is not None
     return "controlled shutdown" if stopping or level < _STOPS_ARE_WRITTEN else "unknown"
