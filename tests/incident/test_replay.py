@@ -132,6 +132,12 @@ def test_a_member_keeps_the_life_in_which_it_joined() -> None:
             UNKNOWN,
         ),
         (START + "9 9 change p0 isr=3,1 leader=3", 9, ("unknown",), UNKNOWN),
+        (
+            START + "9 9 change p0 isr=2,1 replicas=2,1 leader=2\n10 9 fence 3@6",
+            9,
+            ("reassignment",),
+            UNKNOWN,
+        ),
         (LATE + "9 9 change p0 isr=3,1 leader=3", 9, ("unknown",), UNKNOWN),
         (
             START.replace("version 11", "version 6") + "9 9 change p0 isr=3,1 leader=3",

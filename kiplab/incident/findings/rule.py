@@ -83,8 +83,9 @@ def change_of(event: LogEvent, thresholds: Thresholds) -> LoggedChange:
     assert after is not None
     elected = NO_LEADER if after.leader == before.leader else after.leader
     # The join that ends a reassignment may elect in the same record.
-    asked = elected == NO_LEADER or after.replicas != before.replicas
-    if NO_LEADER in (before.leader, after.leader) or not asked or elects_uncleanly(before, after):
+    moved = after.replicas != before.replicas and not elects_uncleanly(before, after)
+    is_asked = moved or elected == NO_LEADER
+    if NO_LEADER in (before.leader, after.leader) or not is_asked or after.isr == before.isr:
         return LoggedChange(event, before, after, thresholds, elected)
     joins = tuple(broker for broker in after.isr if broker not in before.isr)
     return LoggedChange(event, before, after, thresholds, elected, joins)

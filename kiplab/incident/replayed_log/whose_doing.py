@@ -132,6 +132,8 @@ def _sides(event: LogEvent) -> tuple[PartitionState, PartitionState]:
 
 def _out(before: PartitionState, after: PartitionState, broker: int) -> bool:
     """Whether the broker is out of the ISR or the ELR, or, the last of the ISR, leads no more."""
+    if before.replicas != after.replicas:
+        return False  # A reassignment.
     if broker in before.isr and broker not in after.isr:
         return True
     if broker in before.elr and broker not in after.elr and broker not in after.isr:
