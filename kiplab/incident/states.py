@@ -70,18 +70,22 @@ class PartitionState(msgspec.Struct, frozen=True, gc=False):
         """``"orders-0"``."""
         return f"{self.topic}-{self.key.partition}"
 
+    def ends_reassignment(self, after: "PartitionState") -> bool:
+        """Whether a record removes what a reassignment removes (PartitionReassignmentReplicas)."""
+        is_over = (self.adding or self.removing) and not (after.adding or after.removing)
+        return bool(is_over) and set(after.replicas) == {*self.replicas} - {*self.removing}
 
-def elects_uncleanly(before: PartitionState, after: PartitionState) -> bool:
-    """Whether a record elects outside the ISR and the ELR, or begins a recovery (KIP-704).
+    def elects_uncleanly(self, after: "PartitionState") -> bool:
+        """Whether a record elects outside the ISR and the ELR, or begins a recovery (KIP-704).
 
-    A reassignment may end with the election of who joins in the same record: that is clean, and
-    does not leave the partition RECOVERING (PartitionChangeBuilder.tryElection, 3.3.2 to 4.3.1).
-    """
-    if after.leader in (before.leader, NO_LEADER):
-        return False
-    if after.leader in (*before.isr, *before.elr):
-        return after.recovering and not before.recovering
-    return after.recovering or after.replicas == before.replicas
+        The join that ends a reassignment may elect who joins: that is clean, and the partition is
+        not RECOVERING. Cancelling one may elect uncleanly, and it is not RECOVERING either.
+        """
+        if after.leader in (self.leader, NO_LEADER):
+            return False
+        if after.leader in (*self.isr, *self.elr):
+            return after.recovering and not self.recovering
+        return after.recovering or not self.ends_reassignment(after)
 
 
 class RegisteredIncarnation(msgspec.Struct, frozen=True, gc=False):

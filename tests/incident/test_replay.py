@@ -124,6 +124,32 @@ def test_a_member_keeps_the_life_in_which_it_joined() -> None:
             ("AlterPartition",),
             UNKNOWN,
         ),
+        # It ends with whatever comes, once an unclean election has taken the last that was missing.
+        (
+            START
+            + "9 9 change p0 replicas=4,2,3,1 addingReplicas=4\n11 9 change p0 leader=-1\n"
+            + "13 9 change p0 isr=4 leader=4 leaderRecoveryState=1\n15 9 change p0 addingReplicas=",
+            15,
+            ("unknown",),
+            UNKNOWN,
+        ),
+        # A stop elects nobody where nobody leads, and reports no directories.
+        (
+            START
+            + "9 8 change p0 isr=2\n11 9 stop 2@4\n12 9 change p0 leader=-1\n"
+            + "13 9 change p0 isr=3 leader=3 leaderRecoveryState=1",
+            13,
+            ("unclean election",),
+            UNKNOWN,
+        ),
+        (
+            START
+            + "9 8 change p0 isr=2\n11 9 stop 2@4\n12 9 change p0 leader=-1\n"
+            + "13 9 change p0 directories=a,b,c",
+            13,
+            ("directories",),
+            UNKNOWN,
+        ),
         # A second controller goes on with a stop; below 3.3-IV3 nothing else is written of one.
         (
             START + "9 9 stop 2@4\n10 9 idle\n11 9 change p0 isr=3,1 leader=3",

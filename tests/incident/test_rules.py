@@ -145,6 +145,13 @@ EDGES = {
         V3_9 + MOVING + MOVED.replace("leader=2", "leader=2 leaderRecoveryState=1"),
         ("40 occasion",),
     ),
+    "a cancelled reassignment elects uncleanly, and nothing is RECOVERING": Edge(
+        "F3",
+        V3_9 + MOVING.replace(" removingReplicas=1", "") + "30 7 change p0 isr=1,2\n"
+        "31 8 change p0 isr=2 leader=2\n32 8 fence 1@3\n33 8.5 unfence 1@3\n"
+        + MOVED.replace("isr=2 leader=2 replicas=2", "isr=1 leader=1 replicas=1"),
+        ("40 occasion",),
+    ),
     "two unclean elections: the second finds the partition RECOVERING": Edge(
         "F3",
         V3_9 + RECOVERING + "30 20 change p0 leader=-1\n31 20 fence 2@6\n"
@@ -291,6 +298,11 @@ EDGES = {
         + "45 9 change p0 eligibleLeaderReplicas= lastKnownElr=\n",
         ("45 sure",),
     ),
+    "cleared while the ISR has a member": Edge(
+        "F14",
+        V4_3 + ELIGIBLE + "30 8 change p0 leader=-1 lastKnownElr=1\n31 8 fence 1@3\n"
+        "40 9 change p0 eligibleLeaderReplicas=\n",
+    ),
     "a registration strikes the last one off": Edge(
         "F14",
         V4_1
@@ -305,12 +317,15 @@ EDGES = {
     ),
     "directories once the feature is switched off": Edge(
         "F15",
-        V4_3 + ELIGIBLE + "22 8 feature eligible.leader.replicas.version 0\n"
+        V4_1 + ELIGIBLE + "22 8 feature eligible.leader.replicas.version 0\n"
         "24 9 change p0 directories=A,B,C eligibleLeaderReplicas=\n",
+    ),
+    "a controller of 4.3 keeps the list, and so had another reason": Edge(
+        "F15", V4_3 + ELIGIBLE + ELR_GONE
     ),
     "a reassignment that empties the list": Edge(
         "F15",
-        V4_3 + ELIGIBLE + "24 9 change p0 replicas=1,2,3,4 addingReplicas=4 directories=A,B,C,D "
+        V4_1 + ELIGIBLE + "24 9 change p0 replicas=1,2,3,4 addingReplicas=4 directories=A,B,C,D "
         "eligibleLeaderReplicas=\n",
     ),
     "an unclean registration": Edge(

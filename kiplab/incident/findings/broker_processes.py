@@ -28,15 +28,11 @@ def two_processes(event: LogEvent, _: Thresholds) -> Iterator[Finding]:
     if now is None or now.registered != event.record.moment:
         return
     earlier = event.cluster.earlier_incarnations.get(now.broker, ())
-    own = [
-        incarnation for incarnation in earlier if incarnation.incarnation_id == now.incarnation_id
-    ]
+    own = [one for one in earlier if one.incarnation_id == now.incarnation_id]
     # Behind a gap the incarnation is not known: "".
     if own and earlier[-1].incarnation_id not in ("", now.incarnation_id):
         three = (own[-1], earlier[-1], now)
-        names = [
-            f"{incarnation.incarnation_id} (epoch {incarnation.epoch})" for incarnation in three
-        ]
+        names = [f"{one.incarnation_id} (epoch {one.epoch})" for one in three]
         said = f"Broker {now.broker} registered as incarnation {names[0]}, then {names[1]}, then "
         said += f"{names[2]} at {now.registered.offset}: two processes use one id."
         incarnations = tuple((incarnation.broker, incarnation.epoch) for incarnation in three)

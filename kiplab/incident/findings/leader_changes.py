@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from ...protocol.guards import GUARDS
 from ...protocol.releases import METADATA_LEVEL
 from ..log_items import UNKNOWN
-from ..states import NO_LEADER, elects_uncleanly
+from ..states import NO_LEADER
 from .finding import Finding
 from .finding_words import first_release, is_before, joined_as, prevented_by, process
 from .rule import BACK, ELR, EPOCH, LEADER, LoggedChange, change_rule
@@ -18,7 +18,7 @@ LACKS = "whether {} lacked committed records"
 
 def is_unclean(change: LoggedChange) -> bool:
     """Whether the record elects uncleanly."""
-    return elects_uncleanly(change.before, change.after)
+    return change.before.elects_uncleanly(change.after)
 
 
 def is_last_leader(change: LoggedChange) -> bool:
@@ -123,17 +123,17 @@ def _whose_doing(change: LoggedChange) -> str:
     cluster, first = change.event.cluster, first_release("kafka-12670.unclean-by-config")
     if BY_ITSELF.issuperset(change.event.handlers):
         return f"By configuration: {UNCLEAN} is true."
+    if "reassignment" in change.event.handlers:
+        return f"A reassignment was cancelled, and {UNCLEAN} is true."
     # Controllers register from 3.7 on. Before that the newest of the brokers stands for theirs.
-    known = [
-        incarnation.release for incarnation in cluster.incarnations.values() if incarnation.release
-    ]
+    known = [one.release for one in cluster.incarnations.values() if one.release]
     release = cluster.controller_release or max(known, default="")
     if is_before(release, first):
         this = "this" if cluster.controller_release else "the newest broker"
         return f"By hand: a controller does it by itself from {first} on, and {this} is {release}."
     own = cluster.topic_settings.get(change.before.topic, {}).get(UNCLEAN)
     setting = (own or cluster.cluster_settings.get(UNCLEAN, "")).lower()
-    if setting == "true" and "unclean election" not in change.event.handlers:
+    if setting == "true" and "unfenced" in change.event.handlers:
         return f"By configuration: {UNCLEAN} is true."
     if setting:
         either = " or by configuration" * (setting == "true")

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from ..log_items import OffsetAndTime
-from ..states import NO_LEADER, ClusterState, LogEvent, PartitionState, elects_uncleanly
+from ..states import NO_LEADER, ClusterState, LogEvent, PartitionState
 from .finding import Finding, FindingKind
 from .finding_words import duration_ms, lasted
 
@@ -83,8 +83,7 @@ def change_of(event: LogEvent, thresholds: Thresholds) -> LoggedChange:
     assert after is not None
     elected = NO_LEADER if after.leader == before.leader else after.leader
     # The join that ends a reassignment may elect in the same record.
-    moved = after.replicas != before.replicas and not elects_uncleanly(before, after)
-    is_asked = moved or elected == NO_LEADER
+    is_asked = elected == NO_LEADER or before.ends_reassignment(after)
     if NO_LEADER in (before.leader, after.leader) or not is_asked or after.isr == before.isr:
         return LoggedChange(event, before, after, thresholds, elected)
     joins = tuple(broker for broker in after.isr if broker not in before.isr)

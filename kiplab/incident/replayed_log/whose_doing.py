@@ -15,7 +15,7 @@ import msgspec
 
 from ...protocol.releases import METADATA_LEVEL
 from ..log_items import UNKNOWN
-from ..states import NO_LEADER, Handler, LogEvent, PartitionState, elects_uncleanly
+from ..states import NO_LEADER, Handler, LogEvent, PartitionState
 from .registered_brokers import broker_of
 
 LOOK_AHEAD = 20_000
@@ -105,7 +105,8 @@ def _fits_behind(opener: LogEvent, event: LogEvent) -> bool:
     (handler,) = opener.handlers
     if handler == "unfenced":
         return before.leader == NO_LEADER != after.leader
-    return handler == "controlled shutdown" and _out(before, after, broker_of(opener.record)[0])
+    stops = handler == "controlled shutdown" and before.leader != NO_LEADER
+    return stops and _out(before, after, broker_of(opener.record)[0])
 
 
 def _first_of(closer: LogEvent, changes: list[LogEvent]) -> int:
@@ -138,7 +139,7 @@ def _out(before: PartitionState, after: PartitionState, broker: int) -> bool:
         return True
     if broker in before.elr and broker not in after.elr and broker not in after.isr:
         return True
-    return after.leader == NO_LEADER and before.isr == (broker,)
+    return before.leader != NO_LEADER == after.leader and before.isr == (broker,)
 
 
 def _alone(event: LogEvent) -> Handler:
@@ -146,16 +147,16 @@ def _alone(event: LogEvent) -> Handler:
     before, after = _sides(event)
     fields = event.record.fields
     if not _OF_A_REASSIGNMENT.isdisjoint(fields):
-        done = before.adding or before.removing
-        gone = set(after.replicas) == set(before.replicas) - set(before.removing)
-        return "AlterPartition" if done and gone else "reassignment"
+        # Without a leader, or in a recovery that goes on, another event has ended it.
+        asked = "unknown" if after.leader == NO_LEADER or after.recovering else "AlterPartition"
+        return asked if before.ends_reassignment(after) else "reassignment"
     if "directories" in fields:  # A report of directories may elect as well.
         return "directories"
     if _OF_AN_ELECTION.isdisjoint(fields):
         return "directories" if event.cluster.has_elr else "unknown"
     if after.leader == before.leader and after.leader != NO_LEADER:
         return "AlterPartition"
-    if elects_uncleanly(before, after):
+    if before.elects_uncleanly(after):
         return "unclean election"
     if after.isr == before.isr and before.leader != NO_LEADER and after.leader == after.replicas[0]:
         return "preferred election"
