@@ -147,9 +147,11 @@ def _alone(event: LogEvent) -> Handler:
     before, after = _sides(event)
     fields = event.record.fields
     if not _OF_A_REASSIGNMENT.isdisjoint(fields):
-        # Without a leader, or in a recovery that goes on, another event has ended it.
-        asked = "unknown" if after.leader == NO_LEADER or after.recovering else "AlterPartition"
-        return asked if before.ends_reassignment(after) else "reassignment"
+        if not before.ends_reassignment(after):
+            return "reassignment"
+        # A leader asks for another ISR, and that ends a recovery: else any event has ended it.
+        is_other = NO_LEADER in (before.leader, after.leader) or after.recovering
+        return "unknown" if is_other or after.isr == before.isr else "AlterPartition"
     if "directories" in fields:  # A report of directories may elect as well.
         return "directories"
     if _OF_AN_ELECTION.isdisjoint(fields):
