@@ -85,7 +85,9 @@ class PartitionState(msgspec.Struct, frozen=True, gc=False):
             return False
         if after.leader in (*self.isr, *self.elr):
             return after.recovering and not self.recovering
-        return after.recovering or not self.ends_reassignment(after)
+        # An unclean election leaves nobody else in the ISR.
+        is_alone = after.isr == (after.leader,)
+        return is_alone and (after.recovering or not self.ends_reassignment(after))
 
 
 class RegisteredIncarnation(msgspec.Struct, frozen=True, gc=False):

@@ -108,6 +108,8 @@ def test_a_member_keeps_the_life_in_which_it_joined() -> None:
         (START + "9 9 change p0 isr=3,1 leader=3\n10 9 moved 2@4", 9, ("directories",), 10),
         (START + "9 9 change p0 isr=3,1 leader=3\n10 9 unregister 2@4", 9, ("unregistration",), 10),
         (START + "9 9 change p0 isr=3,1 leader=3\n10 9 register 2@9 Y", 9, ("registration",), 10),
+        # A process that registers again under its broker epoch does nothing else.
+        (START + "9 9 change p0 isr=2,1\n10 9 register 3@6 X3", 9, ("AlterPartition",), UNKNOWN),
         # Another event's: the broker epoch is the offset of the registration's first record.
         (START + "9 9 change p0 isr=2,1\n10 9 register 3@10 Y", 9, ("AlterPartition",), UNKNOWN),
         (

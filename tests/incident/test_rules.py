@@ -145,6 +145,9 @@ EDGES = {
         V3_9 + MOVING + MOVED.replace("leader=2", "leader=2 leaderRecoveryState=1"),
         ("40 occasion",),
     ),
+    "a leader that may not stay asks for a join, and who joins is elected": Edge(
+        "F3", V3_9 + CREATED + "20 9 change p0 isr=1\n30 9 change p0 isr=1,2 leader=2\n"
+    ),
     "a cancelled reassignment elects uncleanly, and nothing is RECOVERING": Edge(
         "F3",
         V3_9 + MOVING.replace(" removingReplicas=1", "") + "30 7 change p0 isr=1,2\n"

@@ -46,12 +46,8 @@ def all_fenced_after_failover(event: LogEvent, _: Thresholds) -> Iterator[Findin
     if event.incarnation is None or event.incarnation.changed != now or since is None:
         return
     waited = duration_ms(since, now) or 0
-    fenced = [
-        (incarnation, incarnation.changed)
-        for incarnation in cluster.incarnations.values()
-        if incarnation.fenced
-    ]
-    lately = [incarnation for incarnation, at in fenced if at and now.time - at.time <= TOGETHER_MS]
+    fenced = [(one, one.changed) for one in cluster.incarnations.values() if one.fenced]
+    lately = [one for one, at in fenced if at and now.time - at.time <= TOGETHER_MS]
     is_then = FAILOVER_MS[0] <= waited <= FAILOVER_MS[1]
     if is_then and event.incarnation in lately and len(lately) > 1:
         said = f"Two brokers or more were fenced within {span(TOGETHER_MS)}, {span(waited)} after "
@@ -97,10 +93,8 @@ def stop_not_finished(event: LogEvent, _: Thresholds) -> Iterator[Finding]:
     if now is None:
         return
     for incarnation in (*event.cluster.earlier_incarnations.get(now.broker, ())[-1:], now):
-        since, is_over = (
-            incarnation.shutting_down_since,
-            incarnation.changed if incarnation.fenced else incarnation.ended,
-        )
+        since = incarnation.shutting_down_since
+        is_over = incarnation.changed if incarnation.fenced else incarnation.ended
         if since and is_over == moment and (said := _long_stop(incarnation, since, moment)):
             incarnations = ((incarnation.broker, incarnation.epoch),)
             yield stop_not_finished.finding(event, said, since, incarnations=incarnations)

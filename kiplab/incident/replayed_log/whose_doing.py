@@ -112,8 +112,11 @@ def _fits_behind(opener: LogEvent, event: LogEvent) -> bool:
 def _first_of(closer: LogEvent, changes: list[LogEvent]) -> int:
     """From which change on the event of `closer` wrote them."""
     handler = _handler(closer)
-    if closer.incarnation is None or handler not in _NAMED_LAST:
+    process = closer.incarnation
+    if process is None or handler not in _NAMED_LAST:
         return len(changes)
+    if handler == "registration" and process.registered != closer.record.moment:
+        return len(changes)  # A process that registers again takes nothing back (KAFKA-16952).
     broker, epoch = broker_of(closer.record)
     first = len(changes)
     while first and _out(*_sides(changes[first - 1]), broker):
