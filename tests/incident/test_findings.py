@@ -176,7 +176,8 @@ SENTENCES = {
     ),
     ("2 unclean by hand", "unclean"): (
         "2 was elected uncleanly at 58; the ISR was [1]. By hand: a controller does it by itself "
-        "from 3.9 on, and this is 3.5. A replica that follows 2 truncates what 2 does not have.",
+        "from 3.9 on, and the newest broker is 3.5. A replica that follows 2 truncates what 2 does "
+        "not have.",
         "",
     ),
     ("2 unclean by hand", "leaderless"): (
@@ -260,6 +261,27 @@ def test_an_unclean_election_beside_an_unfencing_is_by_configuration() -> None:
     )
     (found,) = (f for f in findings(short_log(text)) if f.rule == "unclean")
     assert "[1]. By configuration: unclean.leader.election.enable is true." in found.sentence
+
+
+@pytest.mark.parametrize(
+    ("beginning", "closer"),
+    [
+        (V3_9 + CREATED + "20 9 change p0 isr=1\n", "31 10 fence 1@3\n"),
+        (V4_1.replace(ELR, "") + CREATED + "20 9 change p0 isr=1\n", "31 10 register 1@30 Y1 27\n"),
+    ],
+)
+def test_a_fence_that_elects_uncleanly_is_by_configuration(beginning: str, closer: str) -> None:
+    """unclean.leader.election.enable may stand in a file, which no record shows."""
+    elected = "30 10 change p0 isr=2 leader=2 leaderRecoveryState=1\n"
+    (found,) = (f for f in findings(short_log(beginning + elected + closer)) if f.rule == "unclean")
+    assert "[1]. By configuration: unclean.leader.election.enable is true." in found.sentence
+
+
+def test_a_shrink_begins_a_leader_epoch_also_in_a_migration() -> None:
+    text = V3_9 + CREATED + "20 9 change p0 isr=1,2 leader=1\n"
+    (found,) = findings(short_log(text))
+    assert "also while a cluster leaves ZooKeeper." in found.sentence
+    assert not found.guards
 
 
 def of_many(text: str, count: int) -> str:

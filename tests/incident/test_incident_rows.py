@@ -88,7 +88,7 @@ def test_a_gap_has_a_moment_and_nothing_is_known_behind_it() -> None:
 
 
 def test_a_silence_of_the_controllers_has_a_moment() -> None:
-    idle = "31 12.0 idle\n32 30.0 idle\n33 30.0"
+    idle = "30 11.6 idle\n31 12.0 idle\n32 30.0 idle\n33 30.0"
     of = of_log(log(V3_4_AT_3_5 + OTHER_LIFE.replace("32 16.0", idle)))
     assert ("…", "32", "silent 18.0 s") in track("controller", UNKNOWN, of)
 

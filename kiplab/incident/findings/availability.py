@@ -86,5 +86,8 @@ def _gone_words(state: PartitionState, cluster: ClusterState, at: OffsetAndTime)
     (last,) = state.isr
     since = f" since {state.alone_since.offset}" if state.alone_since else ""
     was = process(cluster, last, state.joined[last].broker_epoch) if state.joined else None
-    how = "was shut down" if was and was.shutting_down_since else "was fenced" if was else "went"
+    # Neither where its log directory went offline (KIP-858): then the process lives on.
+    stop, fence = (was.shutting_down_since, was.changed) if was else (None, None)
+    how = "was fenced" if fence and fence.offset > at.offset else "went"
+    how = "was shut down" if stop and stop.offset <= at.offset else how
     return f"{last} was alone in the ISR{since} and {how} at {at.offset}."

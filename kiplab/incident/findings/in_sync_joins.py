@@ -77,7 +77,7 @@ def _grade(change: LoggedChange) -> tuple[FindingKind, str, tuple[str, ...]]:
     if version and not at_least(version, needed):
         below = f"metadata version {version} is below {needed}"
         return "occasion", f"Nothing compared broker epochs here: {below}.", COMPARED
-    leader, guards = cluster.incarnations.get(change.after.leader), (*COMPARED, *ONE_PROCESS)
+    leader, guards = cluster.incarnations.get(change.before.leader), (*COMPARED, *ONE_PROCESS)
     release, first = leader.release if leader else "", first_release(*guards)
     is_late = is_before(release, first)
     if version and release and not is_late:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from ...protocol.guards import GUARDS
+from ...protocol.releases import METADATA_LEVEL
 from ..log_items import UNKNOWN
 from ..states import NO_LEADER
 from .finding import Finding
@@ -10,14 +11,14 @@ from .finding_words import first_release, is_before, joined_as, prevented_by, pr
 from .rule import BACK, ELR, EPOCH, LEADER, LoggedChange, change_rule
 
 UNCLEAN = "unclean.leader.election.enable"
+BY_ITSELF = {"fenced", "controlled shutdown", "registration"}
+"""Nobody asks for these elections: unclean.leader.election.enable is true, if only in a file."""
 LACKS = "whether {} lacked committed records"
 
 
 def is_unclean(change: LoggedChange) -> bool:
-    """Whether the record elects outside the ISR and the ELR, or begins a recovery (KIP-704)."""
-    known = (*change.before.isr, *change.before.elr, NO_LEADER)
-    recovers = change.event.record.fields.get("leaderRecoveryState") == 1
-    return change.elected not in known or (recovers and change.elected != NO_LEADER)
+    """Whether the record elects uncleanly."""
+    return change.before.elects_uncleanly(change.after)
 
 
 def is_last_leader(change: LoggedChange) -> bool:
@@ -120,16 +121,19 @@ def _back_in_sync(change: LoggedChange, back: list[int]) -> Finding:
 def _whose_doing(change: LoggedChange) -> str:
     """By hand, by configuration, or that the log cannot tell."""
     cluster, first = change.event.cluster, first_release("kafka-12670.unclean-by-config")
+    if BY_ITSELF.issuperset(change.event.handlers):
+        return f"By configuration: {UNCLEAN} is true."
+    if "reassignment" in change.event.handlers:
+        return f"A reassignment was cancelled, and {UNCLEAN} is true."
     # Controllers register from 3.7 on. Before that the newest of the brokers stands for theirs.
-    known = [
-        incarnation.release for incarnation in cluster.incarnations.values() if incarnation.release
-    ]
+    known = [one.release for one in cluster.incarnations.values() if one.release]
     release = cluster.controller_release or max(known, default="")
     if is_before(release, first):
-        return f"By hand: a controller does it by itself from {first} on, and this is {release}."
+        this = "this" if cluster.controller_release else "the newest broker"
+        return f"By hand: a controller does it by itself from {first} on, and {this} is {release}."
     own = cluster.topic_settings.get(change.before.topic, {}).get(UNCLEAN)
     setting = (own or cluster.cluster_settings.get(UNCLEAN, "")).lower()
-    if setting == "true" and "unclean election" not in change.event.handlers:
+    if setting == "true" and "unfenced" in change.event.handlers:
         return f"By configuration: {UNCLEAN} is true."
     if setting:
         either = " or by configuration" * (setting == "true")
@@ -152,7 +156,7 @@ def dead_leader(change: LoggedChange) -> Iterator[Finding]:
         )
     if NO_LEADER in change.after.last_known and NO_LEADER not in before.last_known:
         said = f"The last known leader became -1 at {change.offset}: once the ISR and the ELR are "
-        said += "empty, not even an unclean election by hand finds a leader."
+        said += "empty, a controller of 4.0 finds no leader, not even by hand."
         better = ["pr-20629.last-known-by-leader"]
         yield dead_leader.finding(change.event, said, **prevented_by(*better))
 
@@ -162,12 +166,16 @@ def leader_epoch_without_leader_change(change: LoggedChange) -> Iterator[Finding
     """A new leader epoch under the same leader, with its reason."""
     before, after = change.before, change.after
     why, guards = "The log does not show why.", []
+    level = change.event.cluster.features.get("metadata.version", 0)
     if set(after.replicas) != set(before.replicas):
         why = "A reassignment that takes a replica away begins a new leader epoch."
     elif set(before.isr) - set(after.isr):
         guards = ["kafka-15021.shrink-keeps-epoch"]
-        version = GUARDS[guards[0]].metadata_version
+        version = GUARDS[guards[0]].metadata_version or ""
         why = f"Below metadata version {version} an ISR that shrinks begins a new leader epoch."
+        if level >= METADATA_LEVEL[version]:  # PartitionChangeBuilder, 3.6 to 3.9.
+            why = "An ISR that shrinks begins one also while a cluster leaves ZooKeeper."
+            guards = []
     said = f"Leader epoch {after.leader_epoch} begins at {change.offset} and {after.leader} stays "
     said += f"leader. {why}"
     yield leader_epoch_without_leader_change.finding(change.event, said, **prevented_by(*guards))

@@ -61,7 +61,7 @@ def deeds(event: LogEvent) -> int:
 
 class LoggedChange(msgspec.Struct, frozen=True, gc=False):
     """A record about a partition that is there before and after it. `elected` is NO_LEADER where
-    nobody became leader; `joins` enter the ISR of a leader that stays, and that has asked for it.
+    nobody became leader; `joins` enter the ISR because the leader before has asked for it.
     """
 
     event: LogEvent
@@ -82,11 +82,13 @@ def change_of(event: LogEvent, thresholds: Thresholds) -> LoggedChange:
     before, after = event.before, event.after
     assert before is not None
     assert after is not None
-    if after.leader != before.leader or after.leader == NO_LEADER or after.isr == before.isr:
-        elected = NO_LEADER if after.leader == before.leader else after.leader
+    elected = NO_LEADER if after.leader == before.leader else after.leader
+    # The join that ends a reassignment may elect in the same record.
+    is_asked = elected == NO_LEADER or before.ends_reassignment(after)
+    if NO_LEADER in (before.leader, after.leader) or not is_asked or after.isr == before.isr:
         return LoggedChange(event, before, after, thresholds, elected)
     joins = tuple(broker for broker in after.isr if broker not in before.isr)
-    return LoggedChange(event, before, after, thresholds, joins=joins)
+    return LoggedChange(event, before, after, thresholds, elected, joins)
 
 
 Judge = Callable[[LogEvent, Thresholds], Iterator[Finding]]

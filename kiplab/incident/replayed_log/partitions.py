@@ -98,11 +98,12 @@ def changed(before: PartitionState, record: LogRecord, around: Around) -> Partit
         changes["joined"] = _joined(
             before, isr, changes.get("elr", before.elr), elected, at, around
         )
-    unclean = elected != NO_LEADER and elected not in stayed and elected not in before.elr
-    if unclean or recovery == 1 or before.passed_over:
-        gone = (*stayed, *before.elr) if unclean or recovery == 1 else before.passed_over
-        changes["passed_over"] = tuple(b for b in gone if b not in isr)
-    return msgspec.structs.replace(before, **changes)
+    after = msgspec.structs.replace(before, **changes)
+    unclean = recovery == 1 or (elected != NO_LEADER and before.elects_uncleanly(after))
+    if not unclean and not before.passed_over:
+        return after
+    gone = (*stayed, *before.elr) if unclean else before.passed_over
+    return msgspec.structs.replace(after, passed_over=tuple(b for b in gone if b not in isr))
 
 
 def cleared(before: PartitionState, _at: OffsetAndTime, _around: Around) -> PartitionState:

@@ -48,6 +48,7 @@ class Replay:
         self.first: OffsetAndTime | None = None
         self._begun: OffsetAndTime | None = None
         self._last: LogRecord | None = None
+        self._idle_at = -SILENCE_MS
         self._arounds: dict[str, Around] = {}
         self._report, self._exact = report, exact
         self._topics: dict[str, Topic] = {}
@@ -136,9 +137,11 @@ class Replay:
 
     # Quorum and cluster
 
-    def _idled(self, _record: LogRecord) -> Iterable[RecordEffect]:
-        if not self.cluster.idles:
+    def _idled(self, record: LogRecord) -> Iterable[RecordEffect]:
+        # With a longer metadata.max.idle.interval.ms a silence says nothing (KIP-835).
+        if 0 <= record.time - self._idle_at < SILENCE_MS and not self.cluster.idles:
             self._change(idles=True)
+        self._idle_at = record.time
         return (_CLUSTER_ALONE,)
 
     def _controller_changed(self, record: LogRecord) -> Iterable[RecordEffect]:
