@@ -44,6 +44,7 @@ def incident_page(
     parts = (
         f"<h1>{TITLE}</h1>",
         f"<p>{escape(words.findings_sentence(history).capitalize())}. {HONEST}</p>",
+        *(f"<p>{escape(line)}.</p>" for line in words.missing_lines(history)),
         findings_table(history, [story.name for story in partitions]),
         *(_picture(number, story, theme) for number, story in enumerate(partitions)),
         f"<h2>What was read</h2>{_list(map(escape, words.read_lines(history)))}",
@@ -61,7 +62,9 @@ def incident_page(
 
 
 def findings_table(history: MetadataHistory, pictured: Sequence[str] = ()) -> str:
-    """A section with a line for each finding; partitions that are `pictured` are links."""
+    """A section with a line for each finding, if any; partitions that are `pictured` are links."""
+    if not history.findings:
+        return ""
     shown = history.findings[:ROWS_MAX]
     lines = "".join(_line(number, finding, pictured) for number, finding in enumerate(shown, 1))
     kinds = "; ".join(f"{kind}: {meaning}" for kind, meaning in words.KINDS.items())

@@ -67,10 +67,10 @@ def last_leader(change: LoggedChange) -> Iterator[Finding]:
     broker, before = change.elected, change.before
     if not is_last_leader(change):
         return
-    said = f"{broker}, the last known leader, was elected uncleanly at {change.offset}: no "
+    said = f"Broker {broker}, the last known leader, was elected uncleanly at {change.offset}: no "
     said += "eligible leader replica was left."
     struck = [b for b in before.elr if b != broker]
     if struck:
-        said += f" {struck[0]} was the last one, and had not stopped cleanly."
+        said += f" Broker {struck[0]} was the last one, and had not stopped cleanly."
     cannot_say, incarnations = LACKS.format(broker), joined_as(before, struck)
     yield last_leader.finding(change.event, said, incarnations=incarnations, cannot_say=cannot_say)

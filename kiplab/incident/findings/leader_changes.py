@@ -10,7 +10,7 @@ from .finding_words import first_release, is_before, joined_as, prevented_by, pr
 from .rule import BACK, ELR, EPOCH, LEADER, LoggedChange, change_rule
 
 UNCLEAN = "unclean.leader.election.enable"
-LACKS = "whether {} lacked committed records"
+LACKS = "whether broker {} lacked committed records"
 
 
 def is_unclean(change: LoggedChange) -> bool:
@@ -79,12 +79,12 @@ def other_life(change: LoggedChange) -> Iterator[Finding]:
         why += f". The log directory {', '.join(lost)} of the process before is gone"
     yield other_life.finding(
         change.event,
-        f"{broker} was elected cleanly at {change.offset}; it had been in sync as {was} and was "
-        f"registered as epoch {present.epoch} (at {present.registered.offset}): another process, "
-        f"{why}.",
+        f"Broker {broker} was elected cleanly at {change.offset}; it had been in sync as {was} and "
+        f"was registered as epoch {present.epoch} (at {present.registered.offset}): "
+        f"another process, {why}.",
         kind="note" if held_clean and not lost else "occasion",
         incarnations=(*joined_as(change.before, [broker]), (broker, present.epoch)),
-        cannot_say=f"what the disk of {broker} held: no record of metadata mentions a message",
+        cannot_say=f"what the disk of broker {broker} held: no metadata record mentions a message",
         **({} if held_clean else prevented_by("966.elr-unclean-shutdown")),
     )
 
@@ -100,15 +100,17 @@ def unclean(change: LoggedChange) -> Iterator[Finding]:
         return
     members = [b for b in dict.fromkeys((*before.isr, *before.elr)) if b != broker]
     eligible = f" and the eligible leader replicas {list(before.elr)}" if before.elr else ""
-    said = f"{broker} was elected uncleanly at {change.offset}; the ISR was {list(before.isr)}"
-    said += f"{eligible}. {_whose_doing(change)} A replica that follows {broker} truncates what "
-    said += f"{broker} does not have."
+    said = f"Broker {broker} was elected uncleanly at {change.offset}; the ISR was "
+    said += f"{list(before.isr)}{eligible}. {_whose_doing(change)} A replica that follows it "
+    said += f"truncates what broker {broker} does not have."
     cannot_say, incarnations = LACKS.format(broker), joined_as(before, members)
     yield unclean.finding(change.event, said, incarnations=incarnations, cannot_say=cannot_say)
 
 
 def _back_in_sync(change: LoggedChange, back: list[int]) -> Finding:
-    said = f"{list(back)}, which an unclean election had passed over, joined the ISR again at "
+    said = (
+        f"Brokers {list(back)}, which an unclean election had passed over, joined the ISR again at "
+    )
     said += f"{change.offset}: what the new leader did not have was truncated before that."
     cannot_say = "whether there was anything that the new leader did not have"
     incarnations = joined_as(change.after, back)
@@ -121,9 +123,7 @@ def _whose_doing(change: LoggedChange) -> str:
     """By hand, by configuration, or that the log cannot tell."""
     cluster, first = change.event.cluster, first_release("kafka-12670.unclean-by-config")
     # Controllers register from 3.7 on. Before that the newest of the brokers stands for theirs.
-    known = [
-        incarnation.release for incarnation in cluster.incarnations.values() if incarnation.release
-    ]
+    known = [one.release for one in cluster.incarnations.values() if one.release]
     release = cluster.controller_release or max(known, default="")
     if is_before(release, first):
         return f"By hand: a controller does it by itself from {first} on, and this is {release}."
@@ -144,7 +144,7 @@ def dead_leader(change: LoggedChange) -> Iterator[Finding]:
     present = change.event.cluster.incarnations.get(broker)
     if present and (present.fenced or present.ended):
         state = "not registered" if present.ended else "fenced"
-        said = f"{broker} was made leader at {change.offset} while it was {state}."
+        said = f"Broker {broker} was made leader at {change.offset} while it was {state}."
         better = ["kafka-19522.live-last-leader"] if broker in before.last_known else []
         incarnations = ((broker, present.epoch),)
         yield dead_leader.finding(
@@ -168,6 +168,6 @@ def leader_epoch_without_leader_change(change: LoggedChange) -> Iterator[Finding
         guards = ["kafka-15021.shrink-keeps-epoch"]
         version = GUARDS[guards[0]].metadata_version
         why = f"Below metadata version {version} an ISR that shrinks begins a new leader epoch."
-    said = f"Leader epoch {after.leader_epoch} begins at {change.offset} and {after.leader} stays "
-    said += f"leader. {why}"
+    said = f"Leader epoch {after.leader_epoch} begins at {change.offset} and broker {after.leader} "
+    said += f"stays leader. {why}"
     yield leader_epoch_without_leader_change.finding(change.event, said, **prevented_by(*guards))
