@@ -354,6 +354,15 @@ def test_offsets_come_from_the_batches_where_records_have_none(written: Write, b
         read(written("dump", lines_of(text, lambda line: not line.startswith("baseOffset"))))
 
 
+def test_a_folder_that_may_not_be_read_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(_: Path) -> bool:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "is_dir", refused)
+    with pytest.raises(UnreadableInputError, match=r"log: Permission denied\."):
+        read_items(["log"])
+
+
 def test_lines_that_grep_left_are_records_with_something_missing(written: Write) -> None:
     kept = lines_of(DUMP, lambda line: "PARTITION_" in line)
     items = read(written("dump", kept))
