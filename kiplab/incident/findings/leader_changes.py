@@ -63,11 +63,9 @@ def other_life(change: LoggedChange) -> Iterator[Finding]:
     if not is_other_process(change):
         return
     broker, cluster, lost = change.elected, change.event.cluster, lost_directories(change)
-    held_clean = is_held_clean(change)
+    held_clean, judged = is_held_clean(change), "the controller held its stop for clean"
     joined, present = change.before.joined[broker], cluster.incarnations[broker]
-    why = (
-        "and the controller held its stop for clean" if held_clean else "whose disk nobody checked"
-    )
+    why = f"and {judged}" if held_clean else "whose disk nobody checked"
     since = f"(since {joined.at.offset})" if joined.exact else "or earlier"
     was = f"broker epoch {joined.broker_epoch} {since}"
     if joined.broker_epoch == UNKNOWN:
