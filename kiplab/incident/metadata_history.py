@@ -125,15 +125,20 @@ def read_metadata_log(
     Ctrl-C ends the reading: the history is that of what was read until then.
 
     Raises UnreadableInputError where no history can be made of the input, ValueError for a bound
-    that is neither an offset nor a time, and for a zone that is none.
+    that is neither an offset nor a time, for a zone that is none, and where nothing in the log is
+    about what was chosen.
     """
     source, found = read_items(files, progress=progress), GatheredFindings()
     items = InputNames(source, others=anonymise)
+    partitions = [*partitions]
+    wanted = [*partitions, *[f"topic {topic}"] * bool(topic)]
+    wanted += [f"broker {broker}"] * (broker is not None)
     chosen = tuple(map(items.partition, partitions))
     topic = items.name("topic", topic) if topic else topic
     asked = _Asked(frozenset(chosen), topic, broker, _bound(from_), _bound(to))
     thresholds, is_everything = Thresholds(limit_ms, every), asked == _EVERYTHING
     replay, is_whole, nodes = Replay(found.add), True, NodeLogs(logs, zone, items)
+    is_met = not wanted
     young, *older = gc.get_threshold()
     gc.set_threshold(_YOUNG_OBJECTS, *older)
     try:
@@ -142,6 +147,7 @@ def read_metadata_log(
             if is_everything:
                 found.add_all(findings_of(event, thresholds, found.leaves_out))
             elif asked.is_about(event.partition, event.incarnation):
+                is_met |= bool(event.partition or (event.incarnation and broker is not None))
                 told = findings_of(event, thresholds)
                 found.add_all(asked.within(told, event.record.moment))
     except KeyboardInterrupt:
@@ -152,6 +158,9 @@ def read_metadata_log(
         states = [state for state in replay.partitions.values() if asked.is_about(state)]
         at_end = findings_at_end(replay.cluster, states, replay.last, thresholds)
         found.add_all(asked.within(at_end, replay.last))
+        if is_whole and not is_met and not states:
+            said = [f"nothing in this log is about {', '.join(wanted)}"]
+            raise ValueError("; ".join(said + [remark.text for remark in replay.remarks]))
     return MetadataHistory(
         read=tuple(map(items.file, source.files_read)),
         remarks=(*replay.remarks, *nodes.remarks),
@@ -181,8 +190,7 @@ class _Asked(NamedTuple):
     ) -> bool:
         if partition is None:
             return incarnation is None or self.broker in (None, incarnation.broker)
-        is_there = self.broker is None or self.broker in partition.replicas
-        return is_there and self.is_named(partition.name)
+        return self.broker in (None, *partition.replicas) and self.is_named(partition.name)
 
     def is_named(self, partition: str) -> bool:
         names, topic = self.partitions, partition.rpartition("-")[0]
@@ -193,9 +201,8 @@ class _Asked(NamedTuple):
         if self.since and _is_before(end, self.since):
             return
         for finding in found:
-            if not self.until or not _is_before(
-                self.until, OffsetAndTime(finding.offset, finding.time)
-            ):
+            at = OffsetAndTime(finding.offset, finding.time)
+            if not self.until or not _is_before(self.until, at):
                 yield finding
 
 

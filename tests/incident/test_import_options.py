@@ -106,7 +106,10 @@ def test_a_search_begins_where_the_play_begins(tmp_path: Path) -> None:
     [
         (["--zone", "2"], "2 is no zone"),
         (["--logs", "absent.log"], "absent.log: No such file"),
-        (["--partition", "orders-9", "--as-play", "x.play"], "there is no partition 'orders-9'"),
+        (
+            ["--partition", "orders-9", "--as-play", "x.play"],
+            "nothing in this log is about orders-9",
+        ),
         (["--from", "9999", "--as-play", "x.play"], "no finding is about a partition"),
         (["--as-play", "absent/x.play"], "there is no such folder"),
     ],

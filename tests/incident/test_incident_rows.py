@@ -96,7 +96,7 @@ def test_a_silence_of_the_controllers_has_a_moment() -> None:
 def test_findings_are_marks_with_their_numbers_and_sentences() -> None:
     marks = {ROWS.meta.number(m.x): m for m in ROWS.marks if m.lane == FINDINGS}
     assert {*marks} == {"23", "54", "62"}
-    assert marks["62"].text.startswith("2 other-life: 1 was elected cleanly at 62")
+    assert marks["62"].text.startswith("2 other-life: Broker 1 was elected cleanly at 62")
     assert marks["62"].event == f"{marks['62'].x}.f2"
 
 

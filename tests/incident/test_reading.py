@@ -361,13 +361,22 @@ def test_offsets_come_from_the_batches_where_records_have_none(written: Write, b
         read(written("dump", lines_of(text, lambda line: not line.startswith("baseOffset"))))
 
 
+def test_a_folder_that_may_not_be_read_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(_: Path) -> bool:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "is_dir", refused)
+    with pytest.raises(UnreadableInputError, match=r"log: Permission denied\."):
+        read_items(["log"])
+
+
 def test_lines_that_grep_left_are_records_with_something_missing(written: Write) -> None:
     kept = lines_of(DUMP, lambda line: "PARTITION_" in line)
     items = read(written("dump", kept))
-    (remark,) = remarks(items)
-    assert remark.kind == "gap"
-    assert remark.offset == UNKNOWN
-    assert "findings may be missing" in remark.text
+    for remark in remarks(items):
+        assert (remark.kind, remark.offset) == ("gap", UNKNOWN)
+        assert "findings may be missing" in remark.text
+    assert len(remarks(items)) == 2
     assert [r.offset for r in records(items)] == [
         r.offset for r in RECORDS if r.type.startswith("PARTITION_")
     ]

@@ -419,14 +419,20 @@ def test_who_registered_before_the_log_begins_is_not_named_by_an_epoch() -> None
 @pytest.mark.parametrize(
     ("beginning", "how"),
     [
-        (V3_9 + LEADERLESS + FENCED, "1 was alone in the ISR since 20 and was fenced at 30."),
-        # Its log directory went offline (KIP-858), and the process lives on.
-        (V3_9 + LEADERLESS + "31 20 moved 1@3", "1 was alone in the ISR since 20 and went at 30."),
+        (
+            V3_9 + LEADERLESS + FENCED,
+            "Broker 1 was alone in the ISR since 20 and was fenced at 30.",
+        ),
+        # Its log directory went offline (KIP-858), and the process goes on.
+        (
+            V3_9 + LEADERLESS + "31 20 moved 1@3",
+            "Broker 1 was alone in the ISR since 20 and went at 30.",
+        ),
         (
             V3_9 + LEADERLESS.replace("30 20", "29 19 stop 1@3\n30 20"),
-            "1 was alone in the ISR since 20 and was shut down at 30.",
+            "Broker 1 was alone in the ISR since 20 and was shut down at 30.",
         ),
-        (LATE, "1 was alone in the ISR since 15 and went at 20."),
+        (LATE, "Broker 1 was alone in the ISR since 15 and went at 20."),
     ],
 )
 def test_how_the_last_member_went_is_said_where_it_is_known(beginning: str, how: str) -> None:

@@ -35,11 +35,8 @@ def elr_cleared_leaderless(change: LoggedChange) -> Iterator[Finding]:
         why = "as min.insync.replicas was set"
     else:
         return
-    who = (
-        f"the eligible leader replicas {list(before.elr)}"
-        if before.elr
-        else "the last known leader"
-    )
+    eligible = f"the eligible leader replicas {list(before.elr)}"
+    who = eligible if before.elr else "the last known leader"
     said = f"The controller forgot {who} at {change.offset}, {why}, while there was no leader: "
     said += "from then on nobody can be elected " + ("cleanly." if before.elr else "as that one.")
     incarnations = joined_as(before, before.elr)
@@ -58,10 +55,8 @@ def elr_wiped_by_directories(change: LoggedChange) -> Iterator[Finding]:
         said = f"The eligible leader replicas were {list(elr)} until {change.offset}, where a "
         said += "broker reported the directories of its replicas and the controller emptied the "
         said += f"list. From {first} on it keeps it."
-        better = prevented_by(DIRECTORIES_KEEP_ELR) | {
-            "incarnations": joined_as(change.before, elr)
-        }
-        yield elr_wiped_by_directories.finding(change.event, said, **better)
+        better, were = prevented_by(DIRECTORIES_KEEP_ELR), joined_as(change.before, elr)
+        yield elr_wiped_by_directories.finding(change.event, said, incarnations=were, **better)
 
 
 @change_rule("F13", "occasion", LEADER)
@@ -70,10 +65,10 @@ def last_leader(change: LoggedChange) -> Iterator[Finding]:
     broker, before = change.elected, change.before
     if not is_last_leader(change):
         return
-    said = f"{broker}, the last known leader, was elected uncleanly at {change.offset}: no "
+    said = f"Broker {broker}, the last known leader, was elected uncleanly at {change.offset}: no "
     said += "eligible leader replica was left."
     struck = [b for b in before.elr if b != broker]
     if struck:
-        said += f" {struck[0]} was the last one, and had not stopped cleanly."
+        said += f" Broker {struck[0]} was the last one, and had not stopped cleanly."
     cannot_say, incarnations = LACKS.format(broker), joined_as(before, struck)
     yield last_leader.finding(change.event, said, incarnations=incarnations, cannot_say=cannot_say)

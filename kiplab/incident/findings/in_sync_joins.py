@@ -38,7 +38,7 @@ def quick_join(change: LoggedChange) -> Iterator[Finding]:
         after += ", which is short" * (waited is not None and waited < SHORT_MS)
         yield quick_join.finding(
             change.event,
-            f"{broker} joined the ISR at {change.offset} as broker epoch {present.epoch}{after}; "
+            f"Broker {broker} joined the ISR at {change.offset} as epoch {present.epoch}{after}; "
             f"its process before, epoch {earlier.epoch}, may have fetched under the same leader "
             f"epoch. {grade}",
             kind=kind,
@@ -60,10 +60,9 @@ def _process_under_leader(
     earlier = change.event.cluster.earlier_incarnations.get(present.broker, ())
     if not led_since or present.registered.offset <= led_since.offset or not earlier:
         return None
-    again = (
-        earlier[-1].incarnation_id == present.incarnation_id or earlier[-1].epoch == present.epoch
-    )
-    return None if again else earlier[-1]
+    last = earlier[-1]
+    again = last.incarnation_id == present.incarnation_id or last.epoch == present.epoch
+    return None if again else last
 
 
 def _grade(change: LoggedChange) -> tuple[FindingKind, str, tuple[str, ...]]:
@@ -96,7 +95,7 @@ def not_alive_in_isr(change: LoggedChange) -> Iterator[Finding]:
         guard = f"841.{'registered' if present.ended else state.replace(' ', '-')}"
         state = "not registered" if present.ended else state
         if not present.may_lead:
-            said = f"{present.broker} joined the ISR at {change.offset} while it was {state}."
+            said = f"Broker {present.broker} joined the ISR at {change.offset} while {state}."
             process = (present.broker, present.epoch)
             better = prevented_by(guard)
             yield not_alive_in_isr.finding(change.event, said, incarnations=(process,), **better)

@@ -13,7 +13,7 @@ from .rule import BACK, ELR, EPOCH, LEADER, LoggedChange, change_rule
 UNCLEAN = "unclean.leader.election.enable"
 BY_ITSELF = {"fenced", "controlled shutdown", "registration"}
 """Nobody asks for these elections: unclean.leader.election.enable is true, if only in a file."""
-LACKS = "whether {} lacked committed records"
+LACKS = "whether broker {} lacked committed records"
 
 
 def is_unclean(change: LoggedChange) -> bool:
@@ -64,11 +64,9 @@ def other_life(change: LoggedChange) -> Iterator[Finding]:
     if not is_other_process(change):
         return
     broker, cluster, lost = change.elected, change.event.cluster, lost_directories(change)
-    held_clean = is_held_clean(change)
+    held_clean, judged = is_held_clean(change), "the controller held its stop for clean"
     joined, present = change.before.joined[broker], cluster.incarnations[broker]
-    why = (
-        "and the controller held its stop for clean" if held_clean else "whose disk nobody checked"
-    )
+    why = f"and {judged}" if held_clean else "whose disk nobody checked"
     since = f"(since {joined.at.offset})" if joined.exact else "or earlier"
     was = f"broker epoch {joined.broker_epoch} {since}"
     if joined.broker_epoch == UNKNOWN:
@@ -80,12 +78,12 @@ def other_life(change: LoggedChange) -> Iterator[Finding]:
         why += f". The log directory {', '.join(lost)} of the process before is gone"
     yield other_life.finding(
         change.event,
-        f"{broker} was elected cleanly at {change.offset}; it had been in sync as {was} and was "
-        f"registered as epoch {present.epoch} (at {present.registered.offset}): another process, "
-        f"{why}.",
+        f"Broker {broker} was elected cleanly at {change.offset}; it had been in sync as {was} and "
+        f"was registered as epoch {present.epoch} (at {present.registered.offset}): "
+        f"another process, {why}.",
         kind="note" if held_clean and not lost else "occasion",
         incarnations=(*joined_as(change.before, [broker]), (broker, present.epoch)),
-        cannot_say=f"what the disk of {broker} held: no record of metadata mentions a message",
+        cannot_say=f"what the disk of broker {broker} held: no metadata record mentions a message",
         **({} if held_clean else prevented_by("966.elr-unclean-shutdown")),
     )
 
@@ -101,15 +99,17 @@ def unclean(change: LoggedChange) -> Iterator[Finding]:
         return
     members = [b for b in dict.fromkeys((*before.isr, *before.elr)) if b != broker]
     eligible = f" and the eligible leader replicas {list(before.elr)}" if before.elr else ""
-    said = f"{broker} was elected uncleanly at {change.offset}; the ISR was {list(before.isr)}"
-    said += f"{eligible}. {_whose_doing(change)} A replica that follows {broker} truncates what "
-    said += f"{broker} does not have."
+    said = f"Broker {broker} was elected uncleanly at {change.offset}; the ISR was "
+    said += f"{list(before.isr)}{eligible}. {_whose_doing(change)} A replica that follows it "
+    said += f"truncates what broker {broker} does not have."
     cannot_say, incarnations = LACKS.format(broker), joined_as(before, members)
     yield unclean.finding(change.event, said, incarnations=incarnations, cannot_say=cannot_say)
 
 
 def _back_in_sync(change: LoggedChange, back: list[int]) -> Finding:
-    said = f"{list(back)}, which an unclean election had passed over, joined the ISR again at "
+    said = (
+        f"Brokers {list(back)}, which an unclean election had passed over, joined the ISR again at "
+    )
     said += f"{change.offset}: what the new leader did not have was truncated before that."
     cannot_say = "whether there was anything that the new leader did not have"
     incarnations = joined_as(change.after, back)
@@ -148,7 +148,7 @@ def dead_leader(change: LoggedChange) -> Iterator[Finding]:
     present = change.event.cluster.incarnations.get(broker)
     if present and (present.fenced or present.ended):
         state = "not registered" if present.ended else "fenced"
-        said = f"{broker} was made leader at {change.offset} while it was {state}."
+        said = f"Broker {broker} was made leader at {change.offset} while it was {state}."
         better = ["kafka-19522.live-last-leader"] if broker in before.last_known else []
         incarnations = ((broker, present.epoch),)
         yield dead_leader.finding(
@@ -176,6 +176,6 @@ def leader_epoch_without_leader_change(change: LoggedChange) -> Iterator[Finding
         if level >= METADATA_LEVEL[version]:  # PartitionChangeBuilder, 3.6 to 3.9.
             why = "An ISR that shrinks begins one also while a cluster leaves ZooKeeper."
             guards = []
-    said = f"Leader epoch {after.leader_epoch} begins at {change.offset} and {after.leader} stays "
-    said += f"leader. {why}"
+    said = f"Leader epoch {after.leader_epoch} begins at {change.offset} and broker {after.leader} "
+    said += f"stays leader. {why}"
     yield leader_epoch_without_leader_change.finding(change.event, said, **prevented_by(*guards))
