@@ -105,7 +105,9 @@ def _fits_behind(opener: LogEvent, event: LogEvent) -> bool:
     (handler,) = opener.handlers
     if handler == "unfenced":
         return before.leader == NO_LEADER != after.leader
-    return handler == "controlled shutdown" and _out(before, after, broker_of(opener.record)[0])
+    # Where it alone is the ISR, its fence writes once more that nobody leads.
+    stops = handler == "controlled shutdown" and {before.leader, after.leader} != {NO_LEADER}
+    return stops and _out(before, after, broker_of(opener.record)[0])
 
 
 def _first_of(closer: LogEvent, changes: list[LogEvent]) -> int:
