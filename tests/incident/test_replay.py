@@ -34,6 +34,10 @@ OTHER_LIFE = (
 )
 LATE = START.replace("1 0 feature metadata.version 11\n", "")
 """Where the log begins, the metadata version may be unknown."""
+STOPPED_ALONE = START + (
+    "9 9 change p0 isr=2\n10 19 stop 2@4\n11 19 change p0 leader=-1\n"
+    "12 19 change p0 leader=-1\n13 19 fence 2@4"
+)
 WITH_ELR = START + "9 2 feature eligible.leader.replicas.version 1\n"
 
 
@@ -159,6 +163,9 @@ def test_a_member_keeps_the_life_in_which_it_joined() -> None:
             ("controlled shutdown",),
             UNKNOWN,
         ),
+        # Where it alone is the ISR, its fence writes once more that nobody leads.
+        (STOPPED_ALONE, 11, ("controlled shutdown",), 10),
+        (STOPPED_ALONE, 12, ("fenced",), 13),
         (START + "9 9 change p0 isr=3,1 leader=3", 9, ("unknown",), UNKNOWN),
         (
             START + "9 9 change p0 isr=2,1 replicas=2,1 leader=2\n10 9 fence 3@6",

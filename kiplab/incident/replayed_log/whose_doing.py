@@ -105,6 +105,7 @@ def _fits_behind(opener: LogEvent, event: LogEvent) -> bool:
     (handler,) = opener.handlers
     if handler == "unfenced":
         return before.leader == NO_LEADER != after.leader
+    # Where it alone is the ISR, its fence writes once more that nobody leads.
     stops = handler == "controlled shutdown" and before.leader != NO_LEADER
     return stops and _out(before, after, broker_of(opener.record)[0])
 
