@@ -83,26 +83,46 @@ class NodeLogs:
         return replace(finding, lines=(*finding.lines, *quoted)[:LINES_MAX])
 
     def _losses(self, lines: Sequence[NodeLine]) -> Iterator[Finding]:
-        """F17: a leader that begins below a high watermark of an earlier leader epoch: what was
-        committed between the two is missing. The converse proves nothing.
+        """F17: a leader that begins below a high watermark of an earlier leader epoch, or a copy
+        that is cut below the one that it knew: what was committed between the two is missing. The
+        converse proves nothing.
         """
+        told: list[tuple[str, int, int]] = []
         leaders: dict[tuple[str, str], list[NodeLine]] = {}
         for line in lines:
-            if line.kind == "leads":
+            if line.kind in ("leads", "still leads"):
                 of = line.read["partition"], line.read["topic_id"]
                 leaders.setdefault(of, []).append(line)
         for (name, topic_id), known in sorted(leaders.items()):
-            cut = [x for x in lines if x.kind == "truncates" and x.read.get("partition") == name]
             high: NodeLine | None = None
-            for line in sorted(known, key=lambda line: line.number("leader_epoch")):
+            for line in sorted(known, key=lambda x: (x.number("leader_epoch"), x.kind != "leads")):
                 begun = self._begun.get((name, line.number("leader_epoch")))
                 is_other = begun and begun.after and begun.after.key.topic_id != topic_id
                 end = UNKNOWN if high is None else high.number("high_watermark")
-                lost = line.number("offset") < end
+                lost = line.kind == "leads" and line.number("offset") < end
                 if high is not None and lost:
-                    yield _loss(name, high, line, cut, None if is_other else begun)
+                    told.append((name, line.number("offset"), end))
+                    yield _loss(high, line, lines, None if is_other else begun)
                 if lost or line.number("high_watermark") >= end:
                     high = line
+        for cut in sorted(lines, key=lambda line: -line.number("high_watermark")):
+            if cut.kind == "cuts":
+                name, first, end = (
+                    cut.read["partition"],
+                    cut.number("offset"),
+                    cut.number("high_watermark"),
+                )
+                if not any(name == of and low <= first and end <= high for of, low, high in told):
+                    told.append((name, first, end))
+                    yield self._cut(cut, lines)
+
+    def _cut(self, cut: NodeLine, lines: Iterable[NodeLine]) -> Finding:
+        """What a copy told when it began to follow: a text begins with its time."""
+        same = {name: cut.read[name] for name in ("partition", "high_watermark")}
+        told = (x for x in lines if x.kind == "follows" and x.read.items() >= same.items())
+        since = max((x for x in told if x.text < cut.text), key=lambda x: x.text, default=cut)
+        epoch = cut.read["partition"], since.number("leader_epoch")
+        return _loss(since, cut, lines, self._begun.get(epoch))
 
 
 def _near(line: NodeLine) -> Iterator[Tie]:
@@ -117,23 +137,28 @@ def _is_near(time: int, times: Iterable[int]) -> bool:
     return time != UNKNOWN and any(abs(other - time) <= NEAR_MS for other in times)
 
 
-def _loss(
-    name: str, high: NodeLine, low: NodeLine, cut: Iterable[NodeLine], at: LogEvent | None
-) -> Finding:
-    first, end = low.number("offset"), high.number("high_watermark")
+def _loss(high: NodeLine, low: NodeLine, lines: Iterable[NodeLine], at: LogEvent | None) -> Finding:
+    name, first, end = low.read["partition"], low.number("offset"), high.number("high_watermark")
     epochs = [line.number("leader_epoch") for line in (high, low)]
     who = "the leader" if at is None or at.after is None else str(at.after.leader)
-    copies = (line.text for line in cut if line.number("offset") < end)
+    why = (
+        f"in leader epoch {epochs[0]} the high watermark was {end}, and {who} starts leader epoch"
+        f" {epochs[1]} from offset {first}"
+    )
+    cannot_say = f"how far the high watermark rose later in leader epoch {epochs[0]}"
+    if low.kind == "cuts":
+        why = f"a copy that knew the high watermark {end} is cut to offset {first}"
+        cannot_say = "whether another copy has them"
+    copies = (x for x in lines if x.kind in ("truncates", "cuts") and x.number("offset") < end)
+    quoted = [high, low, *(x for x in copies if x.read.get("partition") == name)]
     return Finding(
         "lost-by-offsets",
         "lost",
-        f"{name} lost the committed records {first} to {end - 1}: in leader epoch {epochs[0]} the"
-        f" high watermark was {end}, and {who} starts leader epoch {epochs[1]} from offset"
-        f" {first}.",
+        f"{name} lost the committed records {first} to {end - 1}: {why}.",
         UNKNOWN if at is None else at.record.offset,
         low.time if at is None else at.record.time,
         partitions=(name,),
         evidence=() if at is None else (at.record,),
-        cannot_say=f"how far the high watermark rose later in leader epoch {epochs[0]}.",
-        lines=(high.text, low.text, *copies)[:LINES_MAX],
+        cannot_say=cannot_say,
+        lines=tuple(dict.fromkeys(line.text for line in quoted))[:LINES_MAX],
     )

@@ -119,6 +119,7 @@ def _zone(text: str) -> tzinfo | None:
 
 def _lines_of(file: str, zone: tzinfo | None) -> Iterator[NodeLine]:
     incarnation: dict[str, str] = {}
+    ends: dict[str, int] = {}
     for block in line_blocks(chunks_of(file)):
         for text in block.decode("utf-8", "replace").splitlines():
             line = _understood(text, zone) if _LIKELY.search(text) else None
@@ -131,6 +132,13 @@ def _lines_of(file: str, zone: tzinfo | None) -> Iterator[NodeLine]:
             elif line.kind in ("clean start", "unclean start"):
                 # It names no broker: it is the process that last said its name in this file.
                 line = msgspec.structs.replace(line, read=incarnation)
+            elif line.kind == "truncates":
+                ends[line.read.get("partition", "")] = line.number("offset")
+            elif line.kind == "falls":
+                # That of a leader that knows less is taken over as well, which cuts nothing.
+                if ends.get(line.read.get("partition", "")) != line.number("offset"):
+                    continue
+                line = msgspec.structs.replace(line, kind="cuts")
             yield line
 
 
