@@ -16,6 +16,8 @@ LINES_MAX, NEAR_MS = 8, 5_000
 times tie them.
 """
 Tie = tuple[str | int, ...]
+_Proof = tuple[NodeLine, NodeLine]
+"""A line that tells a high watermark, and one that tells where a log ends below it."""
 
 
 class NodeLogs:
@@ -82,47 +84,53 @@ class NodeLogs:
         )
         return replace(finding, lines=(*finding.lines, *quoted)[:LINES_MAX])
 
-    def _losses(self, lines: Sequence[NodeLine]) -> Iterator[Finding]:
-        """F17: a leader that begins below a high watermark of an earlier leader epoch, or a copy
-        that is cut below the one that it knew: what was committed between the two is missing. The
-        converse proves nothing.
-        """
-        told: list[tuple[str, int, int]] = []
-        leaders: dict[tuple[str, str], list[NodeLine]] = {}
+    def _losses(self, lines: Iterable[NodeLine]) -> Iterator[Finding]:
+        """F17. Where a copy proves as much or more, a leader's proof is not told again."""
+        by_name: dict[str, list[NodeLine]] = {}
         for line in lines:
-            if line.kind in ("leads", "still leads"):
-                of = line.read["partition"], line.read["topic_id"]
-                leaders.setdefault(of, []).append(line)
-        for (name, topic_id), known in sorted(leaders.items()):
-            high: NodeLine | None = None
-            for line in sorted(known, key=lambda x: (x.number("leader_epoch"), x.kind != "leads")):
-                begun = self._begun.get((name, line.number("leader_epoch")))
-                is_other = begun and begun.after and begun.after.key.topic_id != topic_id
-                end = UNKNOWN if high is None else high.number("high_watermark")
-                lost = line.kind == "leads" and line.number("offset") < end
-                if high is not None and lost:
-                    told.append((name, line.number("offset"), end))
-                    yield _loss(high, line, lines, None if is_other else begun)
-                if lost or line.number("high_watermark") >= end:
-                    high = line
-        for cut in sorted(lines, key=lambda line: -line.number("high_watermark")):
-            if cut.kind == "cuts":
-                name, first, end = (
-                    cut.read["partition"],
-                    cut.number("offset"),
-                    cut.number("high_watermark"),
-                )
-                if not any(name == of and low <= first and end <= high for of, low, high in told):
-                    told.append((name, first, end))
-                    yield self._cut(cut, lines)
+            by_name.setdefault(line.read.get("partition", ""), []).append(line)
+        for name, known in sorted(by_name.items()):
+            told: list[range] = []
+            for high, low in (*_cut_copies(known), *_late_leaders(known)):
+                gone = range(low.number("offset"), high.number("high_watermark"))
+                if any(gone[0] in more and gone[-1] in more for more in told):
+                    continue
+                if low.kind == "cuts":
+                    told.append(gone)
+                began = low if low.kind == "leads" else high
+                at = self._begun.get((name, began.number("leader_epoch")))
+                topic_id = at.after.key.topic_id if at and at.after else None
+                is_other = began.read.get("topic_id", topic_id) != topic_id
+                yield _loss(high, low, known, None if is_other else at)
 
-    def _cut(self, cut: NodeLine, lines: Iterable[NodeLine]) -> Finding:
-        """What a copy told when it began to follow: a text begins with its time."""
-        same = {name: cut.read[name] for name in ("partition", "high_watermark")}
-        told = (x for x in lines if x.kind == "follows" and x.read.items() >= same.items())
-        since = max((x for x in told if x.text < cut.text), key=lambda x: x.text, default=cut)
-        epoch = cut.read["partition"], since.number("leader_epoch")
-        return _loss(since, cut, lines, self._begun.get(epoch))
+
+def _cut_copies(lines: Sequence[NodeLine]) -> Iterator[_Proof]:
+    """A copy is cut below the high watermark that it knew: its leader lacks the rest."""
+    cuts = (line for line in lines if line.kind == "cuts")
+    for cut in sorted(cuts, key=lambda line: -line.number("high_watermark")):
+        # It said so when it began to follow. A text begins with its time.
+        said = [x for x in lines if x.kind == "follows" and x.text < cut.text]
+        of = [x for x in said if x.read["high_watermark"] == cut.read["high_watermark"]]
+        yield max(of, key=lambda line: line.text, default=cut), cut
+
+
+def _late_leaders(lines: Iterable[NodeLine]) -> Iterator[_Proof]:
+    """A leader begins below a high watermark of an earlier leader epoch: what was committed between
+    the two is missing. The converse proves nothing.
+    """
+    leaders: dict[str, list[NodeLine]] = {}
+    for line in lines:
+        if line.kind in ("leads", "still leads"):
+            leaders.setdefault(line.read["topic_id"], []).append(line)
+    for _, known in sorted(leaders.items()):
+        high: NodeLine | None = None
+        for line in sorted(known, key=lambda x: (x.number("leader_epoch"), x.kind != "leads")):
+            end = UNKNOWN if high is None else high.number("high_watermark")
+            lost = line.kind == "leads" and line.number("offset") < end
+            if high is not None and lost:
+                yield high, line
+            if lost or line.number("high_watermark") >= end:
+                high = line
 
 
 def _near(line: NodeLine) -> Iterator[Tie]:
@@ -149,8 +157,7 @@ def _loss(high: NodeLine, low: NodeLine, lines: Iterable[NodeLine], at: LogEvent
     if low.kind == "cuts":
         why = f"a copy that knew the high watermark {end} is cut to offset {first}"
         cannot_say = "whether another copy has them"
-    copies = (x for x in lines if x.kind in ("truncates", "cuts") and x.number("offset") < end)
-    quoted = [high, low, *(x for x in copies if x.read.get("partition") == name)]
+    cut = (x for x in lines if x.kind in ("truncates", "cuts") and x.number("offset") < end)
     return Finding(
         "lost-by-offsets",
         "lost",
@@ -160,5 +167,5 @@ def _loss(high: NodeLine, low: NodeLine, lines: Iterable[NodeLine], at: LogEvent
         partitions=(name,),
         evidence=() if at is None else (at.record,),
         cannot_say=cannot_say,
-        lines=tuple(dict.fromkeys(line.text for line in quoted))[:LINES_MAX],
+        lines=tuple(dict.fromkeys(line.text for line in (high, low, *cut)))[:LINES_MAX],
     )

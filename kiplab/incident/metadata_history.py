@@ -113,9 +113,9 @@ def read_metadata_log(
     `limit_ms` is how long a partition may be without a leader. `every` tells also what the releases
     involved exclude.
 
-    `logs` are log files of nodes (state-change.log, controller.log, server.log), with times of the
-    `zone`, as in ``"+02:00"``: findings quote them, and they may prove a loss. With `anonymise`
-    topics, hosts, racks, directories and principals have other names in all that is made of it.
+    `logs` are log files of nodes (state-change.log, controller.log, server.log) or folders of them,
+    with times of the `zone`, as in ``"+02:00"``: findings quote them, and they may prove a loss.
+    With `anonymise` topics, hosts, racks, directories and principals have other names everywhere.
 
     Ctrl-C ends the reading: the history is that of what was read until then.
 

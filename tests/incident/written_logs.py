@@ -69,9 +69,9 @@ def encoded(batch: Batch) -> Encoded:
     for record in batch.records:
         key, value = _key_and_value(record)
         sizes.append((len(key) or -1, len(value)))
-        framed = b"\0" + signed_varint(record.time - first.time) + signed_varint(record.offset - first.offset)
-        framed += signed_varint(len(key) or -1) + key + signed_varint(len(value)) + value + b"\0"
-        body += signed_varint(len(framed)) + framed
+        framed = b"\0" + _signed(record.time - first.time) + _signed(record.offset - first.offset)
+        framed += _signed(len(key) or -1) + key + _signed(len(value)) + value + b"\0"
+        body += _signed(len(framed)) + framed
     attributes = 0x20 if batch.is_control else 0
     times = first.time, max(record.time for record in batch.records)
     numbers = attributes, last.offset - first.offset, *times, -1, -1, -1, len(batch.records)
@@ -160,5 +160,5 @@ def _one(field: SchemaField, value: Any) -> Any:
     return base64.b64decode(value) if field.kind == "bytes" else value
 
 
-def signed_varint(number: int) -> bytes:
+def _signed(number: int) -> bytes:
     return unsigned_varint(number << 1 if number >= 0 else (-number << 1) - 1)

@@ -1,9 +1,9 @@
 """What real controllers wrote in scripted incidents, and what Kafka's tool says of it, as files.
 
 The head of a script names the release, the metadata version, the level of eligible leader replicas
-and settings of the controller. At its end ``cut FILE BYTES`` keeps the first bytes of a segment in
-the folder ``half``, and each ``dump FILE RELEASE PATTERNS... [OPTION]`` is one run of
-kafka-dump-log.
+and settings of the controller, and says whether the brokers are real. At its end ``cut FILE BYTES``
+keeps the first bytes of a segment in the folder ``half``, and each ``dump FILE RELEASE PATTERNS...
+[OPTION]`` is one run of kafka-dump-log.
 """
 
 import gzip
@@ -30,17 +30,19 @@ def record(name: str, into: Path = RECORDINGS) -> Iterator[Path]:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     with _controller(lines) as process:
-        is_real = isinstance(process, LoggingController)
-        incident = RealIncident(process) if is_real else Incident(process)
+        if isinstance(process, LoggingController):
+            incident: Incident = RealIncident(process)
+        else:
+            incident = Incident(process)
         try:
             for line in lines:
                 if line.split()[0] not in (*HEAD, *KEPT):
                     incident.do(line)
         finally:
             incident.end()
-        _keep(process.data / "__cluster_metadata-0", folder)
         if isinstance(incident, RealIncident):
-            incident.keep_logs(folder / "logs")
+            incident.keep_logs(folder)
+        _keep(process.data / "__cluster_metadata-0", folder)
     for line in lines:
         verb, *words = line.split()
         if verb in KEPT:
