@@ -51,7 +51,7 @@ class NodeLogs:
         """
         lines = [self._names.line(line) for line in self._lines]
         yield from (lost for lost in self._losses(lines) if is_asked(lost.partitions[0]))
-        tied = [(line, {*self._exact(line)}, {*_near(line)}) for line in lines]
+        tied = [(line, {*self._exact(line)}) for line in lines]
         yield from (self._quoting(finding, tied) for finding in findings)
 
     def _exact(self, line: NodeLine) -> Iterator[Tie]:
@@ -66,21 +66,21 @@ class NodeLogs:
         if read.get("incarnation") in self._processes:
             yield self._processes[read["incarnation"]]
 
-    def _quoting(
-        self, finding: Finding, tied: Iterable[tuple[NodeLine, set[Tie], set[Tie]]]
-    ) -> Finding:
+    def _quoting(self, finding: Finding, tied: Iterable[tuple[NodeLine, set[Tie]]]) -> Finding:
         records, names = finding.evidence, finding.partitions
         offsets = {record.offset for record in records}
         exact: set[Tie] = {("incarnation", *incarnation) for incarnation in finding.incarnations}
         exact |= {("epoch", *at) for at, e in self._begun.items() if e.record.offset in offsets}
         exact |= {("controller", r.controller_epoch) for r in records if not names}
-        near: set[Tie] = {("broker", broker) for broker, _ in finding.incarnations}
+        # What fits many records: here the time decides.
+        near = {("broker", str(broker)) for broker, _ in finding.incarnations}
         near |= {("partition", name) for name in names}
         times = [t for t in (finding.time, *(r.time for r in records)) if t != UNKNOWN]
         quoted = tuple(
             line.text
-            for line, known, hints in tied
-            if known & exact or (not known and hints & near and _is_near(line.time, times))
+            for line, known in tied
+            if known & exact
+            or (not known and line.read.items() & near and _is_near(line.time, times))
         )
         return replace(finding, lines=(*finding.lines, *quoted)[:LINES_MAX])
 
@@ -100,8 +100,8 @@ class NodeLogs:
                 began = low if low.kind == "leads" else high
                 at = self._begun.get((name, began.number("leader_epoch")))
                 topic_id = at.after.key.topic_id if at and at.after else None
-                is_other = began.read.get("topic_id", topic_id) != topic_id
-                yield _loss(high, low, known, None if is_other else at)
+                is_same = began.read.get("topic_id", topic_id) == topic_id
+                yield _loss(high, low, known, at if is_same else None)
 
 
 def _cut_copies(lines: Sequence[NodeLine]) -> Iterator[_Proof]:
@@ -118,27 +118,18 @@ def _late_leaders(lines: Iterable[NodeLine]) -> Iterator[_Proof]:
     """A leader begins below a high watermark of an earlier leader epoch: what was committed between
     the two is missing. The converse proves nothing.
     """
-    leaders: dict[str, list[NodeLine]] = {}
-    for line in lines:
-        if line.kind in ("leads", "still leads"):
-            leaders.setdefault(line.read["topic_id"], []).append(line)
-    for _, known in sorted(leaders.items()):
-        high: NodeLine | None = None
-        for line in sorted(known, key=lambda x: (x.number("leader_epoch"), x.kind != "leads")):
-            end = UNKNOWN if high is None else high.number("high_watermark")
-            lost = line.kind == "leads" and line.number("offset") < end
-            if high is not None and lost:
-                yield high, line
-            if lost or line.number("high_watermark") >= end:
-                high = line
-
-
-def _near(line: NodeLine) -> Iterator[Tie]:
-    """What a line names that fits many records: here its time decides."""
-    if "partition" in line.read:
-        yield "partition", line.read["partition"]
-    if "broker" in line.read:
-        yield "broker", line.number("broker")
+    leaders = [line for line in lines if line.kind in ("leads", "still leads")]
+    leaders.sort(key=lambda x: (x.read["topic_id"], x.number("leader_epoch"), x.kind != "leads"))
+    high: NodeLine | None = None
+    for line in leaders:
+        if high is None or high.read["topic_id"] != line.read["topic_id"]:
+            high = line
+            continue
+        lost = line.kind == "leads" and line.number("offset") < high.number("high_watermark")
+        if lost:
+            yield high, line
+        if lost or line.number("high_watermark") >= high.number("high_watermark"):
+            high = line
 
 
 def _is_near(time: int, times: Iterable[int]) -> bool:

@@ -102,26 +102,14 @@ class RealIncident(Incident):
         meta = re.sub(r"directory.id=.*\n", "", meta).replace("id=3000", f"id={id}")
         (home / "data/meta.properties").write_text(meta, encoding="utf-8")
 
-    def do_kill(self, id: str) -> None:
-        """Nothing is written any more."""
-        self._end(id, signal.SIGKILL)
-
-    def do_stop(self, id: str) -> None:
-        """A controlled shutdown."""
-        self._end(id, signal.SIGTERM)
-
-    def _end(self, id: str, kind: signal.Signals) -> None:
-        child = self._children.pop(int(id))
-        child.send_signal(kind)
-        child.wait(PATIENCE_S)
-
-    def do_pause(self, id: str) -> None:
-        """A process does not run for a while, as in a long collection of garbage."""
-        self._children[int(id)].send_signal(signal.SIGSTOP)
-
-    def do_resume(self, id: str) -> None:
-        """It goes on."""
-        self._children[int(id)].send_signal(signal.SIGCONT)
+    def do_signal(self, name: str, id: str) -> None:
+        """KILL, or TERM for a controlled shutdown; STOP for a pause as that of a long collection of
+        garbage, and CONT for its end.
+        """
+        child = self._children[int(id)]
+        child.send_signal(signal.Signals[f"SIG{name}"])
+        if name in ("KILL", "TERM"):
+            child.wait(PATIENCE_S)
 
     def do_lose_end(self, id: str, partition: str, part: str) -> None:
         """Of a broker that does not run, ``2/3`` of a partition's log is left, and no index."""
