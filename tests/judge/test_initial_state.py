@@ -122,6 +122,15 @@ SCENES: dict[str, tuple[tuple[str, ...], str, Callable[[real_run.RealRun], bool]
         "crash 1\nexpire 1\nupgrade elr=1\nstart 1\nunfence 1\n",
         lambda run: run.both.records > 10,
     ),
+    "a topic without its own min.insync.replicas has the cluster's, which changes": (
+        ("3.4", "4.0", "4.3"),
+        f"kafka 4.3 elr=1\n{THREE}given min-insync-replicas=2\n"
+        "topic orders replicas=1,2,3 isr=1,2,3 leader=1\ntopic clicks replicas=1,2,3 isr=1,2,3"
+        " leader=1 min-insync-replicas=2\nshut-down 3\nshut-down 2\n"
+        "configure-brokers min-insync-replicas=3\ncrash 1\nexpire 1\n"
+        "configure-brokers min-insync-replicas=1\n",
+        lambda run: run.both.records > 10,
+    ),
     "the metadata version is raised on the way": (
         ("3.5/3.4-IV0",),
         f"{THREE}topic orders replicas=1,2,3 isr=1,2,3 leader=1\n"
