@@ -46,21 +46,17 @@ class AnotherEngine:
                 message = _arrived(question.request)
                 _, sends, facts = ROUTES[type(node), type(message.body)](node, message, other)
             case deciding.SessionOver():
-                sends, facts = _moved(other, moves.ExpireSession(question.broker))
+                rule = MODE_MOVES[type(node), moves.ExpireSession]
+                ((_, (_, sends, facts)),) = rule(other, moves.ExpireSession(question.broker))
             case deciding.Operated():
-                sends, facts = _moved(other, question.move)
+                rule = MODE_MOVES[type(node), type(question.move)]
+                ((_, (_, sends, facts)),) = rule(other, question.move)
             case _:
                 return deciding.Decision(question)
         answers = [send.body for send in sends if isinstance(send.body, ApiResponse)]
         response: Any = answers[0] if answers else None
         written = tuple(_written(f) for f in facts if isinstance(f, RecordWritten))
         return deciding.Decision(question, response, written)
-
-
-def _moved(cluster: Cluster, move: moves.Move) -> Any:
-    rule = MODE_MOVES[type(cluster.controller), type(move)]
-    ((_, (_, sends, facts)),) = rule(cluster, move)
-    return sends, facts
 
 
 def _arrived(request: Any) -> Message:
