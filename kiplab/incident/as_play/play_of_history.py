@@ -15,8 +15,9 @@ from ...plays.play import LINES_MAX, Play, Statement, format_play, split
 from ...plays.play_errors import PlayError
 from ...plays.runner import extended, open_stage
 from ...plays.stage import MOVES_MAX, Stage
-from ...protocol.ids import NO_LEADER
+from ...protocol.ids import CONTROLLER, NO_LEADER
 from ...protocol.kraft import records
+from ...protocol.kraft.sessions import has_contacts
 from ..log_items import UNKNOWN
 from ..states import LogEvent, PartitionKey, PartitionState
 from .compared_records import RecordTarget, targets_of, written_by_engine
@@ -248,11 +249,16 @@ def _assumptions(written: _Written) -> Iterator[str]:
     yield "A metadata log has no messages. What the logs of the brokers hold is assumed here:"
     yield f"each leader takes {RECORDS} records after each change, and the whole ISR has them;"
     yield f"a process that did not stop in order died, and its disk is {written.disk}."
-    crashes = sum(line.startswith("crash ") for group in written.groups for line in group.lines)
+    lines = [line for group in written.groups for line in group.lines]
+    crashes = sum(line.startswith("crash ") for line in lines)
     yield f"`kiplab explore FILE --bound crashes={crashes or 1}` searches on from the header."
     if any(" led-by-" in line for line in written.header):
         yield "A broker whose controlled shutdown has two steps leads another partition, led-by-ID:"
         yield "leave its line out for `kiplab explore`, which covers one partition."
+    code = written.stage.features.code_of(CONTROLLER)
+    if any(line.startswith("shut-down ") for line in lines) and not has_contacts(code):
+        yield "From 4.0 on a broker that stopped in order registers when its old session is over:"
+        yield "to run this play with `--kafka 4.0` or later, put `expire ID` before its `start ID`."
     if not any(incarnation.release for incarnation in written.first.cluster.incarnations.values()):
         yield "No record names a release of Kafka: it is the first of the metadata version."
     yield "Offsets of the metadata log stand behind the lines; those of the engine are others."
