@@ -1,7 +1,7 @@
 """The state of a cluster as its metadata log tells it, and one step of it: a LogEvent.
 
-All values are frozen. `PartitionState.joined` and the dicts of a ClusterState are replaced, never
-changed.
+All values are frozen. `PartitionState.joined` and the mappings of a ClusterState are replaced,
+never changed.
 """
 
 from collections.abc import Mapping
@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from .log_items import UNKNOWN, LogRecord, OffsetAndTime
+from .overlaid_mapping import OverlaidMapping
 
 NO_LEADER = -1
 
@@ -103,7 +104,7 @@ class ClusterState(msgspec.Struct, frozen=True, gc=False):
     """What is true of the whole cluster: replaced where a record changes it.
 
     `incarnations` has the present one of each broker, also one that ended without a successor;
-    `earlier_incarnations` those before it, oldest first. `features` are levels by name.
+    `earlier_incarnations` the last hundred before it, oldest first. `features` are levels by name.
     `topic_settings` and `cluster_settings` have min.insync.replicas and
     unclean.leader.election.enable as the records set them. `controller_id` is that of the active
     controller, `controller_release` what it registered, both where the log tells.
@@ -113,13 +114,17 @@ class ClusterState(msgspec.Struct, frozen=True, gc=False):
     controller_since: OffsetAndTime | None = None
     controller_id: int = UNKNOWN
     controller_release: str = ""
-    incarnations: Mapping[int, RegisteredIncarnation] = {}
-    earlier_incarnations: Mapping[int, tuple[RegisteredIncarnation, ...]] = {}
-    features: Mapping[str, int] = {}
-    topic_settings: Mapping[str, Mapping[str, str]] = {}
+    incarnations: OverlaidMapping[int, RegisteredIncarnation] = OverlaidMapping()
+    earlier_incarnations: OverlaidMapping[int, tuple[RegisteredIncarnation, ...]] = (
+        OverlaidMapping()
+    )
+    features: OverlaidMapping[str, int] = OverlaidMapping()
+    topic_settings: OverlaidMapping[str, Mapping[str, str]] = OverlaidMapping()
     cluster_settings: Mapping[str, str] = {}
     idles: bool = False
     """Whether the controllers of this log write a record while nothing happens."""
+    fenced_last: tuple[int, ...] = ()
+    """The two brokers that were fenced last."""
     previous: OffsetAndTime | None = None
     """The record before this one, where that was a second or more before it."""
 

@@ -6,7 +6,7 @@ from ..log_items import OffsetAndTime
 from ..states import LogEvent, RegisteredIncarnation
 from .finding import Finding
 from .finding_words import duration_ms, lasted, span
-from .rule import LIFE, SILENCE, EndOfLog, Thresholds, rule
+from .rule import BROKER, SILENCE, EndOfLog, Thresholds, rule
 
 FAILOVER_MS = (8_000, 12_000)
 """A new controller counts every session from its own start, and a session is 9 s by default
@@ -21,7 +21,7 @@ STOP_MS = 6 * 60_000
 its session ends 9 s after its last heartbeat."""
 
 
-@rule("F9", "sure", LIFE)
+@rule("F9", "sure", BROKER)
 def two_processes(event: LogEvent, _: Thresholds) -> Iterator[Finding]:
     """An incarnation that registers again after another one had its broker id."""
     now = event.incarnation
@@ -43,7 +43,7 @@ def two_processes(event: LogEvent, _: Thresholds) -> Iterator[Finding]:
         yield two_processes.finding(event, said, incarnations=incarnations)
 
 
-@rule("F10", "note", LIFE)
+@rule("F10", "note", BROKER)
 def all_fenced_after_failover(event: LogEvent, _: Thresholds) -> Iterator[Finding]:
     """Two brokers or more, fenced together a session after a controller epoch began."""
     since, now, cluster = event.cluster.controller_since, event.record.moment, event.cluster
@@ -51,11 +51,9 @@ def all_fenced_after_failover(event: LogEvent, _: Thresholds) -> Iterator[Findin
         return
     waited = duration_ms(since, now) or 0
     fenced = [
-        (incarnation, incarnation.changed)
-        for incarnation in cluster.incarnations.values()
-        if incarnation.fenced
+        one for b in cluster.fenced_last if (one := cluster.incarnations.get(b)) and one.fenced
     ]
-    lately = [incarnation for incarnation, at in fenced if at and now.time - at.time <= TOGETHER_MS]
+    lately = [one for one in fenced if one.changed and now.time - one.changed.time <= TOGETHER_MS]
     is_then = FAILOVER_MS[0] <= waited <= FAILOVER_MS[1]
     if is_then and event.incarnation in lately and len(lately) > 1:
         said = f"Two brokers or more were fenced within {span(TOGETHER_MS)}, {span(waited)} after "
@@ -94,7 +92,7 @@ def _never_finished(end: EndOfLog) -> Iterator[Finding]:
             )
 
 
-@rule("F12", "note", LIFE, at_end=_never_finished)
+@rule("F12", "note", BROKER, at_end=_never_finished)
 def stop_not_finished(event: LogEvent, _: Thresholds) -> Iterator[Finding]:
     """A controlled shutdown that neither a fence nor a registration ends within 6 minutes."""
     now, moment = event.incarnation, event.record.moment

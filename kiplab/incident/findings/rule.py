@@ -32,7 +32,7 @@ class EndOfLog(msgspec.Struct, frozen=True):
     thresholds: Thresholds = USUAL
 
 
-LEADER, EPOCH, ISR, ELR, BACK, OVER, LIFE, SILENCE = (1 << bit for bit in range(8))
+LEADER, EPOCH, ISR, ELR, BACK, OVER, BROKER, SILENCE = (1 << bit for bit in range(8))
 """What rules ask for, and `deeds` tells of an event: another leader; a new leader epoch under the
 same one; another ISR; a partition with an ELR or a last known leader; one with members that an
 unclean election passed over; an end of what may last; a record about a broker; one after a silence.
@@ -42,7 +42,7 @@ unclean election passed over; an end of what may last; a record about a broker; 
 def deeds(event: LogEvent) -> int:
     """Which of them an event has. Most events of a log have few, so that few rules are asked."""
     was, now = event.before, event.after
-    did = LIFE * (event.incarnation is not None) | SILENCE * (event.cluster.previous is not None)
+    did = BROKER * (event.incarnation is not None) | SILENCE * (event.cluster.previous is not None)
     if was is None or now is None:
         return did if was is None else did | OVER
     if was.leaderless_since or was.recovering_since or was.below_since:

@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from ..findings.finding import Finding
+from ..gathering import KEPT, GatheredRemarks
 from ..log_items import UNKNOWN, LogItem, LogRecord, OffsetAndTime, Remark, SavedState
+from ..overlaid_mapping import OverlaidMapping
 from ..states import ClusterState, LogEvent, PartitionKey, PartitionState, RegisteredIncarnation
 from . import partitions, registered_brokers
 from .checkpoints import agreed
@@ -14,6 +16,8 @@ from .whose_doing import with_handlers
 
 SILENCE_MS = 1000
 """A no-op after less than this is no event: nothing can be said of it."""
+EARLIER_MAX = 100
+"""So many earlier incarnations of a broker are kept."""
 _KEPT_SETTINGS = {"min.insync.replicas", "unclean.leader.election.enable"}
 _TOPIC, _BROKER = 2, 4
 """Kinds of a ConfigRecord's resource (ConfigResource.Type)."""
@@ -44,13 +48,16 @@ class Replay:
 
     def __init__(self, report: Callable[[Finding], None], *, exact: bool = True) -> None:
         self.cluster, self.complete = ClusterState(), False
-        self.remarks: list[Remark] = []
+        self.remarks = GatheredRemarks()
         self.first: OffsetAndTime | None = None
         self._begun: OffsetAndTime | None = None
         self._last: LogRecord | None = None
         self._arounds: dict[str, Around] = {}
         self._report, self._exact = report, exact
         self._topics: dict[str, Topic] = {}
+        self._by_name: dict[str, Topic] = {}
+        self._known: dict[str, Topic] = {}
+        """Those with partitions, by their ids."""
         self._controllers: dict[int, str] = {}
         self._held_back: list[LogRecord] | None = None
         self._reported: set[tuple[str, int]] = set()
@@ -160,7 +167,7 @@ class Replay:
 
     def _feature_changed(self, record: LogRecord) -> Iterable[RecordEffect]:
         name, level = record.fields["name"], record.fields["featureLevel"]
-        self._change(features={**self.cluster.features, name: level})
+        self._change(features=self.cluster.features.with_value(name, level))
         return (_CLUSTER_ALONE,)
 
     def _configured(self, record: LogRecord) -> Iterable[RecordEffect]:
@@ -170,7 +177,7 @@ class Replay:
             return ()
         if kind == _TOPIC:
             settings = _set(of_topics.get(name, {}), record)
-            self._change(topic_settings={**of_topics, name: settings})
+            self._change(topic_settings=of_topics.with_value(name, settings))
         elif kind == _BROKER and not name:
             self._change(cluster_settings=_set(of_cluster, record))
         else:
@@ -182,16 +189,20 @@ class Replay:
     def _topic_created(self, record: LogRecord) -> Iterable[RecordEffect]:
         topic = self._topics.setdefault(record.fields["topicId"], Topic(""))
         topic.name = record.fields["name"]
+        self._by_name[topic.name] = topic
         return (_CLUSTER_ALONE,)
 
     def _topic_removed(self, record: LogRecord) -> Iterable[RecordEffect]:
         topic = self._topics.pop(record.fields["topicId"], None)
+        self._known.pop(record.fields["topicId"], None)
         if topic is None:
             return ()
+        if self._by_name.get(topic.name) is topic:
+            del self._by_name[topic.name]
+        self._arounds.pop(topic.name, None)
         settings = self.cluster.topic_settings
-        if topic.name in settings:
-            left = {name: own for name, own in settings.items() if name != topic.name}
-            self._change(topic_settings=left)
+        if settings.get(topic.name):
+            self._change(topic_settings=settings.with_value(topic.name, {}))
         gone: list[RecordEffect] = [(before, None, None) for before in topic.partitions.values()]
         return gone or (_CLUSTER_ALONE,)
 
@@ -206,9 +217,10 @@ class Replay:
     ) -> Iterable[RecordEffect]:
         """What a record does to the partitions of the topic `name`, of all where it is empty."""
         done: list[RecordEffect] = []
-        for topic in self._topics.values():
+        named = [self._by_name[name]] if name in self._by_name else []
+        for topic in named if name else self._topics.values():
             around = self._around(topic.name)
-            for number, before in topic.partitions.items() if name in ("", topic.name) else ():
+            for number, before in topic.partitions.items():
                 after = topic.partitions[number] = rule(before, record.moment, around)
                 if after is not before:
                     done.append((before, after, None))
@@ -225,7 +237,7 @@ class Replay:
 
     def _partition_created(self, record: LogRecord) -> Iterable[RecordEffect]:
         id, number = record.fields["topicId"], record.fields["partitionId"]
-        topic = self._topics.setdefault(id, Topic(id))
+        topic = self._known[id] = self._topics.setdefault(id, Topic(id))
         before = topic.partitions.get(number)
         after = partitions.created(record, topic.name, self._around(topic.name))
         if before:
@@ -249,7 +261,8 @@ class Replay:
     def _unknown(self, record: LogRecord, key: tuple[str, int], who: str) -> None:
         """Once for each partition or broker: what follows is unknown as well."""
         if self.complete and key not in self._reported:
-            self._reported.add(key)
+            if len(self._reported) < KEPT:
+                self._reported.add(key)
             self._says(f"The record changes {who}, which no record before it made", record.moment)
 
     # Brokers
@@ -273,7 +286,11 @@ class Replay:
         return self._incarnations_on(registered_brokers.changed(incarnation, record))
 
     def _incarnations_on(self, incarnation: RegisteredIncarnation) -> Iterable[RecordEffect]:
-        self._change(incarnations={**self.cluster.incarnations, incarnation.broker: incarnation})
+        known = self.cluster.incarnations.with_value(incarnation.broker, incarnation)
+        fenced = self.cluster.fenced_last
+        if incarnation.fenced and incarnation.changed:
+            fenced = (*(b for b in fenced if b != incarnation.broker), incarnation.broker)[-2:]
+        self._change(incarnations=known, fenced_last=fenced)
         return ((None, None, incarnation),)
 
     def _buried(self, incarnation: RegisteredIncarnation, at: OffsetAndTime) -> None:
@@ -281,13 +298,13 @@ class Replay:
             return
         past = incarnation if incarnation.ended else msgspec.structs.replace(incarnation, ended=at)
         earlier = self.cluster.earlier_incarnations
-        lived = (*earlier.get(incarnation.broker, ()), past)
-        self._change(earlier_incarnations={**earlier, incarnation.broker: lived})
+        of_broker = (*earlier.get(incarnation.broker, ()), past)[-EARLIER_MAX:]
+        self._change(earlier_incarnations=earlier.with_value(incarnation.broker, of_broker))
 
     # Gaps and checkpoints
 
     def _remarked(self, remark: Remark) -> None:
-        self.remarks.append(remark)
+        self.remarks.add(remark)
         if remark.until <= remark.offset:
             return
         if self.last is not None:
@@ -298,11 +315,12 @@ class Replay:
     def _forget(self) -> None:
         """What was known before a gap may be wrong behind it."""
         self.complete, self._held_back = False, None
-        for topic in self._topics.values():
+        for topic in self._known.values():
             topic.partitions.clear()
+        self._known.clear()
         for incarnation in self.cluster.incarnations.values():
             self._buried(incarnation, self.last or incarnation.registered)
-        self._change(incarnations={})
+        self._change(incarnations=OverlaidMapping())
 
     def _saved(self, saved: SavedState) -> None:
         image, at = (
@@ -316,7 +334,8 @@ class Replay:
         self._compare(image, OffsetAndTime(saved.end, saved.time))
         fields = ("features", "topic_settings", "cluster_settings")
         self._change(**{name: getattr(image.cluster, name) for name in fields})
-        self._topics, self.complete = image._topics, True
+        self._topics, self._by_name, self._known = image._topics, image._by_name, image._known
+        self.complete = True
         self._controllers |= image._controllers
 
     def _compare(self, image: "Replay", at: OffsetAndTime) -> None:
@@ -335,7 +354,7 @@ class Replay:
             registered[broker], said = agreed(registered.get(broker), incarnation)
             if said and self.complete:
                 self._says(f"The checkpoint has broker {broker}{said}", at)
-        self._change(incarnations=registered)
+        self._change(incarnations=OverlaidMapping(registered))
 
 
 def _set(settings: Mapping[str, str], record: LogRecord) -> dict[str, str]:
