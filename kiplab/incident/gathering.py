@@ -9,7 +9,7 @@ from typing import get_args
 import msgspec
 
 from .findings.finding import Finding, FindingKind
-from .log_items import Remark
+from .log_items import Remark, RemarkKind
 
 KEPT = 10_000
 """As many findings are kept; the rest is counted."""
@@ -25,7 +25,7 @@ class GatheredRemarks(Iterable[Remark]):
 
     def __init__(self) -> None:
         self._kept: list[Remark] = []
-        self._counts: Counter[str] = Counter()
+        self._counts: Counter[RemarkKind] = Counter()
 
     def add(self, remark: Remark) -> None:
         """One remark more."""
@@ -35,10 +35,9 @@ class GatheredRemarks(Iterable[Remark]):
 
     def __iter__(self) -> Iterator[Remark]:
         yield from self._kept
-        for last in {remark.kind: remark for remark in self._kept}.values():
-            if more := max(self._counts[last.kind] - REMARKS_KEPT, 0):
-                text = f"{more:,} more remarks of this kind are counted only: {last.kind}"
-                yield Remark(last.kind, text, "")
+        for kind, count in self._counts.items():
+            if (more := count - REMARKS_KEPT) > 0:
+                yield Remark(kind, f"{more:,} more of this kind are counted only: {kind}", "")
 
 
 class _FoundTogether(msgspec.Struct):

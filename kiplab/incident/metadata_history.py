@@ -80,11 +80,8 @@ class MetadataHistory(msgspec.Struct, frozen=True):
         file is not what it was, ValueError for a bound that is none.
         """
         begin = _bound(since)
-        events = [
-            event
-            for event in self.events(partition)
-            if not begin or not _is_before(event.record.moment, begin)
-        ]
+        every = self.events(partition)
+        events = [e for e in every if not begin or not _is_before(e.record.moment, begin)]
         keys = [e.after.key for e in events if e.after and e.after.name == partition]
         if not keys:
             raise NoHistoryError(f"there is no partition {partition!r} in this log")
@@ -186,9 +183,8 @@ class _Asked(NamedTuple):
         if self.since and _is_before(end, self.since):
             return
         for finding in found:
-            if not self.until or not _is_before(
-                self.until, OffsetAndTime(finding.offset, finding.time)
-            ):
+            at = OffsetAndTime(finding.offset, finding.time)
+            if not self.until or not _is_before(self.until, at):
                 yield finding
 
 

@@ -4,15 +4,16 @@ All values are frozen. `PartitionState.joined` and the mappings of a ClusterStat
 never changed.
 """
 
-from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Literal, NamedTuple, TypeVar
 
 import msgspec
 
 from .log_items import UNKNOWN, LogRecord, OffsetAndTime
-from .overlaid_mapping import OverlaidMapping
 
 NO_LEADER = -1
+KeyT = TypeVar("KeyT")
+ValueT = TypeVar("ValueT")
 
 
 class PartitionKey(NamedTuple):
@@ -100,6 +101,32 @@ class RegisteredIncarnation(msgspec.Struct, frozen=True, gc=False):
         return not self.fenced and self.shutting_down_since is None and self.ended is None
 
 
+class SharedMapping(Mapping[KeyT, ValueT]):
+    """`late` lies over `base`; an empty value stands for none. One with another value shares most:
+    n values one after the other cost about n√n steps, and n² where each is put into a copy.
+    """
+
+    def __init__(self, base: Mapping[KeyT, ValueT] = {}, late: Mapping[KeyT, ValueT] = {}) -> None:
+        self._base, self._late = base, late
+
+    def __getitem__(self, key: KeyT) -> ValueT:
+        return self._late[key] if key in self._late else self._base[key]
+
+    def __iter__(self) -> Iterator[KeyT]:
+        return iter(self._together())
+
+    def __len__(self) -> int:
+        return len(self._together())
+
+    def with_value(self, key: KeyT, value: ValueT) -> "SharedMapping[KeyT, ValueT]":
+        """One that has this value, in the place of another one."""
+        one = SharedMapping(self._base, {**self._late, key: value})
+        return SharedMapping(one._together()) if len(one._late) ** 2 > 8 * len(self._base) else one
+
+    def _together(self) -> dict[KeyT, ValueT]:
+        return {key: value for key, value in {**self._base, **self._late}.items() if value}
+
+
 class ClusterState(msgspec.Struct, frozen=True, gc=False):
     """What is true of the whole cluster: replaced where a record changes it.
 
@@ -114,12 +141,10 @@ class ClusterState(msgspec.Struct, frozen=True, gc=False):
     controller_since: OffsetAndTime | None = None
     controller_id: int = UNKNOWN
     controller_release: str = ""
-    incarnations: OverlaidMapping[int, RegisteredIncarnation] = OverlaidMapping()
-    earlier_incarnations: OverlaidMapping[int, tuple[RegisteredIncarnation, ...]] = (
-        OverlaidMapping()
-    )
-    features: OverlaidMapping[str, int] = OverlaidMapping()
-    topic_settings: OverlaidMapping[str, Mapping[str, str]] = OverlaidMapping()
+    incarnations: SharedMapping[int, RegisteredIncarnation] = SharedMapping()
+    earlier_incarnations: SharedMapping[int, tuple[RegisteredIncarnation, ...]] = SharedMapping()
+    features: SharedMapping[str, int] = SharedMapping()
+    topic_settings: SharedMapping[str, Mapping[str, str]] = SharedMapping()
     cluster_settings: Mapping[str, str] = {}
     idles: bool = False
     """Whether the controllers of this log write a record while nothing happens."""

@@ -14,9 +14,9 @@ from kiplab.incident.history_words import report, text
 from kiplab.incident.incident_files import incident_page
 from kiplab.incident.log_items import LogItem, UnreadableInputError
 from kiplab.incident.metadata_history import MetadataHistory, read_metadata_log
-from kiplab.incident.overlaid_mapping import OverlaidMapping
 from kiplab.incident.reading import LogItems
 from kiplab.incident.replayed_log.replaying import EARLIER_MAX
+from kiplab.incident.states import SharedMapping
 from tests.incident.generated_log import generated_batches
 from tests.incident.short_log import replayed, short_log
 from tests.incident.written_logs import BEGIN, dump_of
@@ -169,7 +169,7 @@ def test_the_first_remarks_of_a_kind_are_kept_and_the_rest_is_counted(
     history = read_metadata_log(tmp_path / "dump", logs=[tmp_path / name for name in logs])
     kinds = ["gap", "gap", "gap", *("undecoded" for _ in logs), "gap"]
     assert [remark.kind for remark in history.remarks] == kinds
-    told = f"{len(batches) // 2 - 3} more remarks of this kind are counted only: gap"
+    told = f"{len(batches) // 2 - 3} more of this kind are counted only: gap"
     assert history.remarks[-1].text == told
     assert told in text(history)
     assert told in str(report(history)["remarks"])
@@ -194,7 +194,7 @@ def test_nothing_is_kept_of_removed_topics_and_of_incarnations_long_ago() -> Non
 
 def test_a_mapping_with_another_value_leaves_the_one_before_it_as_it_is() -> None:
     plain: dict[int, int] = {}
-    mapping = OverlaidMapping[int, int]()
+    mapping = SharedMapping[int, int]()
     for n in range(500):
         key, value = n * 7 % 90, n % 5
         before, mapping = mapping, mapping.with_value(key, value)

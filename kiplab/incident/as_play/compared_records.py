@@ -89,9 +89,8 @@ def targets_of(events: Sequence[LogEvent], key: PartitionKey) -> tuple[RecordTar
         if (target.content is None and not is_feature) or target.broker not in brokers:
             continue
         # A setting of several partitions is an event of each.
-        if topic in topics and (
-            is_mine or (topic is not None and event.record.offset not in targets)
-        ):
+        is_first = topic is not None and event.record.offset not in targets
+        if topic in topics and (is_mine or is_first):
             targets[event.record.offset] = target
     return tuple(targets.values())
 

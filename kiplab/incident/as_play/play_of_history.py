@@ -118,14 +118,12 @@ def _next(written: _Written) -> _Written:
     lines_left = LINES_MAX - sum(len(group.lines) for group in written.groups)
     if min(lines_left, MOVES_MAX - written.moves) < _SPARE:
         most = f"a play has at most {LINES_MAX} lines and {MOVES_MAX} moves"
-        return replace(
-            written, failed=f"The log goes on, and {most}: let it begin later, with --from."
-        )
+        why = f"The log goes on, and {most}: let it begin later, with --from."
+        return replace(written, failed=why)
     target, before = written.targets[written.done], written.state
     if target.is_directories:
-        return written.grown(
-            written.stage, (), 1, "directories, which a play of a history leaves out"
-        )
+        why = "directories, which a play of a history leaves out"
+        return written.grown(written.stage, (), 1, why)
     begun, stage = _with_controller(written, target.event)
     raced = None if begun else _raced(written)
     if raced is not None:

@@ -28,15 +28,11 @@ def two_processes(event: LogEvent, _: Thresholds) -> Iterator[Finding]:
     if now is None or now.registered != event.record.moment:
         return
     earlier = event.cluster.earlier_incarnations.get(now.broker, ())
-    own = [
-        incarnation for incarnation in earlier if incarnation.incarnation_id == now.incarnation_id
-    ]
+    own = [one for one in earlier if one.incarnation_id == now.incarnation_id]
     # Behind a gap the incarnation is not known: "".
     if own and earlier[-1].incarnation_id not in ("", now.incarnation_id):
         three = (own[-1], earlier[-1], now)
-        names = [
-            f"{incarnation.incarnation_id} (epoch {incarnation.epoch})" for incarnation in three
-        ]
+        names = [f"{one.incarnation_id} (epoch {one.epoch})" for one in three]
         said = f"Broker {now.broker} registered as incarnation {names[0]}, then {names[1]}, then "
         said += f"{names[2]} at {now.registered.offset}: two processes use one id."
         incarnations = tuple((incarnation.broker, incarnation.epoch) for incarnation in three)
@@ -50,10 +46,8 @@ def all_fenced_after_failover(event: LogEvent, _: Thresholds) -> Iterator[Findin
     if event.incarnation is None or event.incarnation.changed != now or since is None:
         return
     waited = duration_ms(since, now) or 0
-    fenced = [
-        one for b in cluster.fenced_last if (one := cluster.incarnations.get(b)) and one.fenced
-    ]
-    lately = [one for one in fenced if one.changed and now.time - one.changed.time <= TOGETHER_MS]
+    last = [one for one in map(cluster.incarnations.get, cluster.fenced_last) if one and one.fenced]
+    lately = [one for one in last if one.changed and now.time - one.changed.time <= TOGETHER_MS]
     is_then = FAILOVER_MS[0] <= waited <= FAILOVER_MS[1]
     if is_then and event.incarnation in lately and len(lately) > 1:
         said = f"Two brokers or more were fenced within {span(TOGETHER_MS)}, {span(waited)} after "
@@ -86,10 +80,8 @@ def _never_finished(end: EndOfLog) -> Iterator[Finding]:
     for incarnation in end.cluster.incarnations.values():
         since = None if incarnation.fenced or incarnation.ended else incarnation.shutting_down_since
         if since and (said := _long_stop(incarnation, since, end.last)):
-            incarnations = ((incarnation.broker, incarnation.epoch),)
-            yield stop_not_finished.open_finding(
-                since, f"{said} It is still so.", incarnations=incarnations
-            )
+            who = {"incarnations": ((incarnation.broker, incarnation.epoch),)}
+            yield stop_not_finished.open_finding(since, f"{said} It is still so.", **who)
 
 
 @rule("F12", "note", BROKER, at_end=_never_finished)
@@ -99,10 +91,8 @@ def stop_not_finished(event: LogEvent, _: Thresholds) -> Iterator[Finding]:
     if now is None:
         return
     for incarnation in (*event.cluster.earlier_incarnations.get(now.broker, ())[-1:], now):
-        since, is_over = (
-            incarnation.shutting_down_since,
-            incarnation.changed if incarnation.fenced else incarnation.ended,
-        )
+        since = incarnation.shutting_down_since
+        is_over = incarnation.changed if incarnation.fenced else incarnation.ended
         if since and is_over == moment and (said := _long_stop(incarnation, since, moment)):
             incarnations = ((incarnation.broker, incarnation.epoch),)
             yield stop_not_finished.finding(event, said, since, incarnations=incarnations)

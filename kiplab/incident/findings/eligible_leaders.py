@@ -35,11 +35,8 @@ def elr_cleared_leaderless(change: LoggedChange) -> Iterator[Finding]:
         why = "as min.insync.replicas was set"
     else:
         return
-    who = (
-        f"the eligible leader replicas {list(before.elr)}"
-        if before.elr
-        else "the last known leader"
-    )
+    elr = f"the eligible leader replicas {list(before.elr)}"
+    who = elr if before.elr else "the last known leader"
     said = f"The controller forgot {who} at {change.offset}, {why}, while there was no leader: "
     said += "from then on nobody can be elected cleanly."
     incarnations = joined_as(before, before.elr)
@@ -55,10 +52,8 @@ def elr_wiped_by_directories(change: LoggedChange) -> Iterator[Finding]:
         said = f"The eligible leader replicas were {list(elr)} until {change.offset}, where a "
         said += "broker reported the directories of its replicas and the controller emptied the "
         said += f"list. From {first_release(DIRECTORIES_KEEP_ELR)} on it keeps it."
-        better = prevented_by(DIRECTORIES_KEEP_ELR) | {
-            "incarnations": joined_as(change.before, elr)
-        }
-        yield elr_wiped_by_directories.finding(change.event, said, **better)
+        more = prevented_by(DIRECTORIES_KEEP_ELR) | {"incarnations": joined_as(change.before, elr)}
+        yield elr_wiped_by_directories.finding(change.event, said, **more)
 
 
 @change_rule("F13", "occasion", LEADER)

@@ -60,10 +60,9 @@ def _process_under_leader(
     earlier = change.event.cluster.earlier_incarnations.get(present.broker, ())
     if not led_since or present.registered.offset <= led_since.offset or not earlier:
         return None
-    again = (
-        earlier[-1].incarnation_id == present.incarnation_id or earlier[-1].epoch == present.epoch
-    )
-    return None if again else earlier[-1]
+    last = earlier[-1]
+    again = last.incarnation_id == present.incarnation_id or last.epoch == present.epoch
+    return None if again else last
 
 
 def _grade(change: LoggedChange) -> tuple[FindingKind, str, tuple[str, ...]]:

@@ -63,11 +63,9 @@ def other_life(change: LoggedChange) -> Iterator[Finding]:
     if not is_other_process(change):
         return
     broker, cluster, lost = change.elected, change.event.cluster, lost_directories(change)
-    held_clean = is_held_clean(change)
+    clean = is_held_clean(change)
     joined, present = change.before.joined[broker], cluster.incarnations[broker]
-    why = (
-        "and the controller held its stop for clean" if held_clean else "whose disk nobody checked"
-    )
+    why = "and the controller held its stop for clean" if clean else "whose disk nobody checked"
     since = f"(since {joined.at.offset})" if joined.exact else "or earlier"
     was = f"broker epoch {joined.broker_epoch} {since}"
     if joined.broker_epoch == UNKNOWN:
@@ -82,10 +80,10 @@ def other_life(change: LoggedChange) -> Iterator[Finding]:
         f"{broker} was elected cleanly at {change.offset}; it had been in sync as {was} and was "
         f"registered as epoch {present.epoch} (at {present.registered.offset}): another process, "
         f"{why}.",
-        kind="note" if held_clean and not lost else "occasion",
+        kind="note" if clean and not lost else "occasion",
         incarnations=(*joined_as(change.before, [broker]), (broker, present.epoch)),
         cannot_say=f"what the disk of {broker} held: no record of metadata mentions a message",
-        **({} if held_clean else prevented_by("966.elr-unclean-shutdown")),
+        **({} if clean else prevented_by("966.elr-unclean-shutdown")),
     )
 
 
@@ -111,19 +109,15 @@ def _back_in_sync(change: LoggedChange, back: list[int]) -> Finding:
     said = f"{list(back)}, which an unclean election had passed over, joined the ISR again at "
     said += f"{change.offset}: what the new leader did not have was truncated before that."
     cannot_say = "whether there was anything that the new leader did not have"
-    incarnations = joined_as(change.after, back)
-    return unclean.finding(
-        change.event, said, kind="note", incarnations=incarnations, cannot_say=cannot_say
-    )
+    who = joined_as(change.after, back)
+    return unclean.finding(change.event, said, kind="note", incarnations=who, cannot_say=cannot_say)
 
 
 def _whose_doing(change: LoggedChange) -> str:
     """By hand, by configuration, or that the log cannot tell."""
     cluster, first = change.event.cluster, first_release("kafka-12670.unclean-by-config")
     # Controllers register from 3.7 on. Before that the newest of the brokers stands for theirs.
-    known = [
-        incarnation.release for incarnation in cluster.incarnations.values() if incarnation.release
-    ]
+    known = (one.release for one in cluster.incarnations.values())
     release = cluster.controller_release or max(known, default="")
     if is_before(release, first):
         return f"By hand: a controller does it by itself from {first} on, and this is {release}."
@@ -146,10 +140,8 @@ def dead_leader(change: LoggedChange) -> Iterator[Finding]:
         state = "not registered" if present.ended else "fenced"
         said = f"{broker} was made leader at {change.offset} while it was {state}."
         better = ["kafka-19522.live-last-leader"] if broker in before.last_known else []
-        incarnations = ((broker, present.epoch),)
-        yield dead_leader.finding(
-            change.event, said, incarnations=incarnations, **prevented_by(*better)
-        )
+        more = prevented_by(*better) | {"incarnations": ((broker, present.epoch),)}
+        yield dead_leader.finding(change.event, said, **more)
     if NO_LEADER in change.after.last_known and NO_LEADER not in before.last_known:
         said = f"The last known leader became -1 at {change.offset}: once the ISR and the ELR are "
         said += "empty, not even an unclean election by hand finds a leader."

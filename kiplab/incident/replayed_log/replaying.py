@@ -7,7 +7,6 @@ import msgspec
 from ..findings.finding import Finding
 from ..gathering import KEPT, GatheredRemarks
 from ..log_items import UNKNOWN, LogItem, LogRecord, OffsetAndTime, Remark, SavedState
-from ..overlaid_mapping import OverlaidMapping
 from ..states import ClusterState, LogEvent, PartitionKey, PartitionState, RegisteredIncarnation
 from . import partitions, registered_brokers
 from .checkpoints import agreed
@@ -113,12 +112,8 @@ class Replay:
         return events
 
     def _begin_epoch(self, record: LogRecord) -> None:
-        self._change(
-            controller_epoch=record.controller_epoch,
-            controller_since=record.moment,
-            controller_id=UNKNOWN,
-            controller_release="",
-        )
+        self._change(controller_epoch=record.controller_epoch, controller_since=record.moment)
+        self._change(controller_id=UNKNOWN, controller_release="")
 
     def _let_go(self, record: LogRecord) -> Sequence[LogRecord]:
         """Which records count now: those of a transaction count at its end, or never (KIP-868)."""
@@ -138,9 +133,8 @@ class Replay:
     def _says(self, sentence: str, at: OffsetAndTime, about: PartitionState | None = None) -> None:
         names = (about.name,) if about else ()
         said = f"{sentence}."
-        self._report(
-            Finding("inconsistent", "sure", said, at.offset, at.time, names, event=at.offset)
-        )
+        place = at.offset, at.time
+        self._report(Finding("inconsistent", "sure", said, *place, names, event=at.offset))
 
     # Quorum and cluster
 
@@ -156,10 +150,8 @@ class Replay:
         return (_CLUSTER_ALONE,)
 
     def _controller_registered(self, record: LogRecord) -> Iterable[RecordEffect]:
-        controller, release = (
-            record.fields["controllerId"],
-            registered_brokers.release_of(record.fields),
-        )
+        controller = record.fields["controllerId"]
+        release = registered_brokers.release_of(record.fields)
         self._controllers[controller] = release
         if controller == self.cluster.controller_id:
             self._change(controller_release=release)
@@ -320,13 +312,11 @@ class Replay:
         self._known.clear()
         for incarnation in self.cluster.incarnations.values():
             self._buried(incarnation, self.last or incarnation.registered)
-        self._change(incarnations=OverlaidMapping())
+        self._change(incarnations=ClusterState().incarnations)
 
     def _saved(self, saved: SavedState) -> None:
-        image, at = (
-            Replay(self._report, exact=False),
-            OffsetAndTime(max(saved.end - 1, 0), saved.time),
-        )
+        image = Replay(self._report, exact=False)
+        at = OffsetAndTime(max(saved.end - 1, 0), saved.time)
         self.first = self._begun = self.first or at
         for record in saved.records:
             moved = msgspec.structs.replace(record, offset=at.offset, time=at.time)
@@ -334,8 +324,8 @@ class Replay:
         self._compare(image, OffsetAndTime(saved.end, saved.time))
         fields = ("features", "topic_settings", "cluster_settings")
         self._change(**{name: getattr(image.cluster, name) for name in fields})
-        self._topics, self._by_name, self._known = image._topics, image._by_name, image._known
-        self.complete = True
+        self._topics, self.complete = image._topics, True
+        self._by_name, self._known = image._by_name, image._known
         self._controllers |= image._controllers
 
     def _compare(self, image: "Replay", at: OffsetAndTime) -> None:
@@ -349,12 +339,13 @@ class Replay:
                 self._says(f"The checkpoint has {state.name}{said}", at, state)
         for state in replayed.values() if self.complete else ():
             self._says(f"The checkpoint does not have {state.name}", at, state)
-        registered = dict(self.cluster.incarnations)
+        registered = self.cluster.incarnations
         for broker, incarnation in image.cluster.incarnations.items():
-            registered[broker], said = agreed(registered.get(broker), incarnation)
+            best, said = agreed(registered.get(broker), incarnation)
+            registered = registered.with_value(broker, best)
             if said and self.complete:
                 self._says(f"The checkpoint has broker {broker}{said}", at)
-        self._change(incarnations=OverlaidMapping(registered))
+        self._change(incarnations=registered)
 
 
 def _set(settings: Mapping[str, str], record: LogRecord) -> dict[str, str]:
