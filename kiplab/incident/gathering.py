@@ -1,6 +1,4 @@
-"""What a whole log has to tell, in bounded memory: remarks, and findings, those of one rule and one
-event told as one, the gravest kept.
-"""
+"""The findings of a whole log, those of one rule and one event told as one, and its remarks."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator

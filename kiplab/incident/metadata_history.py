@@ -136,15 +136,13 @@ def read_metadata_log(
                 found.add_all(asked.within(told, event.record.moment))
     except KeyboardInterrupt:
         is_whole = False
-    for remark in nodes.remarks:
-        replay.remarks.add(remark)
     if replay.last:
         states = [state for state in replay.partitions.values() if asked.is_about(state)]
-        at_end = findings_at_end(replay.cluster, states, replay.last, thresholds)
+        at_end = findings_at_end(replay.cluster, states, replay.last, thresholds, replay.first)
         found.add_all(asked.within(at_end, replay.last))
     return MetadataHistory(
         read=tuple(map(items.file, source.files_read)),
-        remarks=tuple(replay.remarks),
+        remarks=(*replay.remarks, *nodes.remarks),
         findings=tuple(nodes.evidence(found.in_order(), asked.is_named)),
         left_out=found.left_out,
         cluster=replay.cluster,

@@ -19,7 +19,7 @@ from kiplab.incident.replayed_log.replaying import EARLIER_MAX
 from kiplab.incident.states import SharedMapping
 from tests.incident.generated_log import generated_batches
 from tests.incident.short_log import replayed, short_log
-from tests.incident.written_logs import BEGIN, dump_of
+from tests.incident.written_logs import BEGIN, dump_of, encoded
 
 RECORDED = Path(__file__).parent / "recordings" / "other-life-3.5.2"
 LOG = RECORDED / "00000000000000000000.log"
@@ -167,10 +167,9 @@ def test_the_first_remarks_of_a_kind_are_kept_and_the_rest_is_counted(
     (tmp_path / "dump").write_text(dump_of(batches[::2]), "utf-8")
     (tmp_path / "server.log").write_text("nothing that is known\n", "utf-8")
     history = read_metadata_log(tmp_path / "dump", logs=[tmp_path / name for name in logs])
-    kinds = ["gap", "gap", "gap", *("undecoded" for _ in logs), "gap"]
-    assert [remark.kind for remark in history.remarks] == kinds
+    assert [r.kind for r in history.remarks] == ["gap"] * 4 + ["undecoded"] * len(logs)
     told = f"{len(batches) // 2 - 3} more of this kind are counted only: gap"
-    assert history.remarks[-1].text == told
+    assert history.remarks[3].text == told
     assert told in text(history)
     assert told in str(report(history)["remarks"])
     assert told in incident_page(history, [])
@@ -201,3 +200,17 @@ def test_a_mapping_with_another_value_leaves_the_one_before_it_as_it_is() -> Non
         assert before == {key: value for key, value in plain.items() if value}
         plain[key] = value
     assert len(mapping) == len([*mapping]) == sum(map(bool, plain.values()))
+
+
+def test_what_a_damaged_batch_or_a_gap_leaves_unknown_is_a_finding(tmp_path: Path) -> None:
+    batches = list(generated_batches(20, 120, seed=3))
+    whole = [encoded(batch).data for batch in batches]
+    damaged = whole[9][:-1] + bytes([whole[9][-1] ^ 0x55])
+    gone = f"{batches[9].first.offset} to {batches[9].records[-1].offset}"
+    for instead in (damaged, b""):
+        (tmp_path / "log").write_bytes(b"".join((*whole[:9], instead, *whole[10:])))
+        history = read_metadata_log(tmp_path / "log")
+        found = [f.sentence for f in history.findings if f.rule == "inconsistent"]
+        assert found == [f"The records from {gone} are missing."]
+        assert history.last is not None
+        assert history.last.offset == batches[-1].records[-1].offset

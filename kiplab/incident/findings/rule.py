@@ -24,12 +24,15 @@ USUAL = Thresholds()
 
 
 class EndOfLog(msgspec.Struct, frozen=True):
-    """The last states. `partitions` are those whose topics are still there."""
+    """The last states. `partitions` are those whose topics are still there. What is so since the
+    `first` moment may have begun before it.
+    """
 
     cluster: ClusterState
     partitions: Iterable[PartitionState]
     last: OffsetAndTime
     thresholds: Thresholds = USUAL
+    first: OffsetAndTime | None = None
 
 
 LEADER, EPOCH, ISR, ELR, BACK, OVER, BROKER, SILENCE = (1 << bit for bit in range(8))
@@ -124,9 +127,8 @@ class FindingRule(msgspec.Struct, frozen=True):
     def open_finding(self, since: OffsetAndTime, sentence: str, **more: Any) -> Finding:
         """A finding of what began at `since` and is still so at the end of the log."""
         fields: dict[str, Any] = {"kind": self.kind, "event": since.offset, **more}
-        return Finding(
-            rule=self.name, sentence=sentence, offset=since.offset, time=since.time, **fields
-        )
+        place = since.offset, since.time
+        return Finding(self.name, fields.pop("kind"), sentence, *place, **fields)
 
 
 def _made(function: Any, id: str, kind: FindingKind, asks_for: int, **judges: Any) -> FindingRule:

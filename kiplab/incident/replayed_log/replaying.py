@@ -191,10 +191,7 @@ class Replay:
             return ()
         if self._by_name.get(topic.name) is topic:
             del self._by_name[topic.name]
-        self._arounds.pop(topic.name, None)
-        settings = self.cluster.topic_settings
-        if settings.get(topic.name):
-            self._change(topic_settings=settings.with_value(topic.name, {}))
+        self._change(topic_settings=self.cluster.topic_settings.with_value(topic.name, {}))
         gone: list[RecordEffect] = [(before, None, None) for before in topic.partitions.values()]
         return gone or (_CLUSTER_ALONE,)
 
@@ -323,6 +320,8 @@ class Replay:
             image._read(moved)
         self._compare(image, OffsetAndTime(saved.end, saved.time))
         fields = ("features", "topic_settings", "cluster_settings")
+        if self._last is None:
+            self._change(controller_epoch=saved.controller_epoch)
         self._change(**{name: getattr(image.cluster, name) for name in fields})
         self._topics, self.complete = image._topics, True
         self._by_name, self._known = image._by_name, image._known
