@@ -143,7 +143,7 @@ class ClusterState(msgspec.Struct, frozen=True, gc=False):
     controller_release: str = ""
     incarnations: SharedMapping[int, RegisteredIncarnation] = SharedMapping()
     earlier_incarnations: SharedMapping[int, tuple[RegisteredIncarnation, ...]] = SharedMapping()
-    features: SharedMapping[str, int] = SharedMapping()
+    features: Mapping[str, int] = {}
     topic_settings: SharedMapping[str, Mapping[str, str]] = SharedMapping()
     cluster_settings: Mapping[str, str] = {}
     idles: bool = False

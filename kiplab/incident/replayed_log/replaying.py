@@ -159,7 +159,7 @@ class Replay:
 
     def _feature_changed(self, record: LogRecord) -> Iterable[RecordEffect]:
         name, level = record.fields["name"], record.fields["featureLevel"]
-        self._change(features=self.cluster.features.with_value(name, level))
+        self._change(features={**self.cluster.features, name: level})
         return (_CLUSTER_ALONE,)
 
     def _configured(self, record: LogRecord) -> Iterable[RecordEffect]:
