@@ -22,13 +22,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Windows's own encodings have no scissors, and a pipe gets one of them.
         sys.stdout.reconfigure(errors="backslashreplace")
     before_compare, compared = split(list(sys.argv[1:] if arguments is None else arguments))
-    options = _parser().parse_args(before_compare)
-    options.compare = compared
-    if compared and options.runs != "play_commands.run_timeline":
-        return common.complain(
-            "--compare is for `kiplab timeline`, which draws runs together", common.BAD_INPUT
-        )
     try:
+        options = _parser().parse_args(before_compare)
+        options.compare = compared
+        if compared and options.runs != "play_commands.run_timeline":
+            return common.complain(
+                "--compare is for `kiplab timeline`, which draws runs together", common.BAD_INPUT
+            )
         module, _, name = options.runs.partition(".")
         code: int = getattr(import_module(f".{module}", __package__), name)(options)
         return code

@@ -50,6 +50,8 @@ def run_import(options: argparse.Namespace) -> int:
             print(f"{options.out}: {findings_sentence(history)}")
         else:
             sys.stdout.write(text(history, stories(history, history.chosen)))
+            for name in () if history.chosen else history.pictured[:1]:
+                print(f"Every change of a partition: --partition {name}. As a page: -o page.html")
     if not history.is_whole:
         return common.complain("stopped: this is what was found until then", STOPPED)
     return common.FAILED if _fails(history, options.fail_on) else common.DONE

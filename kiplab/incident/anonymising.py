@@ -59,8 +59,8 @@ class InputNames(Iterable[LogItem]):
 
     def partition(self, name: str) -> str:
         """``topic-1-0`` for ``orders-0``."""
-        topic, _, number = name.rpartition("-")
-        return f"{self.name('topic', topic)}-{number}"
+        topic, dash, number = name.rpartition("-")
+        return f"{self.name('topic', topic)}{dash}{number}"
 
     def file(self, read: FileRead) -> FileRead:
         """A file that was read."""

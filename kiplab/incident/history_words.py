@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from ..protocol.guards import GUARDS
 from ..rows.columns import Rows, plural
 from ..rows.sentences import aligned
 from .change_words import (
@@ -100,6 +101,11 @@ def read_lines(history: MetadataHistory) -> Iterator[str]:
         offsets = f"offsets {first.offset} to {last.offset}"
         yield f"{offsets}, {times} (UTC, by the clocks of the controllers)"
     yield f"at the end: {', '.join(_at_the_end(history))}"
+    yield from missing_lines(history)
+
+
+def missing_lines(history: MetadataHistory) -> Iterator[str]:
+    """What is missing, or was hard to read."""
     if not history.is_whole:
         yield "the reading was stopped: all of this is about the part that was read"
     for remark in history.remarks:
@@ -136,7 +142,11 @@ def more_words(finding: Finding) -> Iterator[str]:
     """What prevents it, what nobody can say, and lines of log files."""
     if finding.guards:
         since = f", from Kafka {finding.release} on" if finding.release else ", in no release"
-        yield f"This would have prevented it: {', '.join(finding.guards)}{since}."
+        guards = [GUARDS[id] for id in finding.guards]
+        needs = dict.fromkeys(g.requires for g in guards if not g.alter_partition_version)
+        since += "".join(f", with {needed}" for needed in needs if needed)
+        but = ", but maybe not a loss" * (finding.kind == "occasion")
+        yield f"This would have prevented it{but}: {', '.join(finding.guards)}{since}."
     if finding.cannot_say:
         yield f"Nobody can say from the log {finding.cannot_say}."
     yield from finding.lines
@@ -155,9 +165,11 @@ def findings_sentence(history: MetadataHistory) -> str:
 
 
 def _finding_lines(history: MetadataHistory) -> Iterator[str]:
+    found = {finding.kind for finding in history.findings}
+    yield from (f"{kind}: {meaning}" for kind, meaning in KINDS.items() if kind in found)
     for number, finding in enumerate(history.findings[:TOLD_MAX], 1):
         about = f"{finding.rule}, {where_words(finding)}, offset {place_words(finding)}"
-        yield f"{number}. {finding.kind}: {about}"
+        yield f"{number}. {finding.kind}: {about}, {time_words(finding.time)}"
         yield from (f"   {line}" for line in (finding.sentence, *more_words(finding)))
     if len(history.findings) > TOLD_MAX:
         yield f"{len(history.findings) - TOLD_MAX:,} more: write them to a .csv or .json file"

@@ -44,6 +44,7 @@ def incident_page(
     parts = (
         f"<h1>{TITLE}</h1>",
         f"<p>{escape(words.findings_sentence(history).capitalize())}. {HONEST}</p>",
+        *(f"<p>{escape(line)}.</p>" for line in words.missing_lines(history)),
         findings_table(history, [story.name for story in partitions]),
         *(_picture(number, story, theme) for number, story in enumerate(partitions)),
         f"<h2>What was read</h2>{_list(map(escape, words.read_lines(history)))}",
@@ -61,7 +62,9 @@ def incident_page(
 
 
 def findings_table(history: MetadataHistory, pictured: Sequence[str] = ()) -> str:
-    """A section with a line for each finding; partitions that are `pictured` are links."""
+    """A section with a line for each finding, if any; partitions that are `pictured` are links."""
+    if not history.findings:
+        return ""
     shown = history.findings[:ROWS_MAX]
     lines = "".join(_line(number, finding, pictured) for number, finding in enumerate(shown, 1))
     kinds = "; ".join(f"{kind}: {meaning}" for kind, meaning in words.KINDS.items())
@@ -81,7 +84,7 @@ def _line(number: int, finding: Finding, pictured: Sequence[str]) -> str:
     where = f"{links}{f' and {left:,} more' if left else ''}"
     cells = (
         f'<span class="kind {finding.kind}">{finding.kind}</span>',
-        f"<b>{finding.rule}</b><br>{escape(finding.sentence)}{_details(finding)}",
+        f"<b>{finding.rule}</b><br>{escape(finding.sentence)}{_details(number, finding)}",
         where if links else escape(where_words(finding)),
         words.place_words(finding),
         time_words(finding.time),
@@ -89,13 +92,14 @@ def _line(number: int, finding: Finding, pictured: Sequence[str]) -> str:
     return f'<tr><th scope="row">{number}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
 
 
-def _details(finding: Finding) -> str:
+def _details(number: int, finding: Finding) -> str:
     """What else is known of it, folded away."""
     items = [escape(line) for line in words.more_words(finding)]
     items += [f"broker {id} as broker epoch {epoch}" for id, epoch in finding.incarnations]
     records = (f"{r.offset} {r.type} {r.fields}" for r in finding.evidence)
     items += [f"<code>{escape(record)}</code>" for record in records]
-    return f"<details><summary>more</summary>{_list(items)}</details>" if items else ""
+    more = f'<summary aria-label="more about finding {number}">more</summary>'
+    return f"<details>{more}{_list(items)}</details>" if items else ""
 
 
 def _list(items: Iterable[str]) -> str:

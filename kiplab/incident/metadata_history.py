@@ -5,6 +5,7 @@
 >>> [finding.sentence for finding in history.findings]  # doctest: +SKIP
 """
 
+import gc
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,6 +26,10 @@ from .replayed_log.replaying import Replay
 from .states import ClusterState, LogEvent, PartitionKey, PartitionState, RegisteredIncarnation
 
 PICTURED = 5
+_YOUNG_OBJECTS = 100_000
+"""So many are made between two searches for cycles, of which a pass makes none: at Python's own 700
+these take a tenth of its time.
+"""
 
 
 class MetadataHistory(msgspec.Struct, frozen=True):
@@ -117,29 +122,42 @@ def read_metadata_log(
     Ctrl-C ends the reading: the history is that of what was read until then.
 
     Raises UnreadableInputError where no history can be made of the input, ValueError for a bound
-    that is neither an offset nor a time, and for a zone that is none.
+    that is neither an offset nor a time, for a zone that is none, and where nothing in the log is
+    about what was chosen.
     """
     source, found = read_items(files, progress=progress), GatheredFindings()
     items = InputNames(source, others=anonymise)
+    partitions = [*partitions]
+    wanted = [*partitions, *[f"topic {topic}"] * bool(topic)]
+    wanted += [f"broker {broker}"] * (broker is not None)
     chosen = tuple(map(items.partition, partitions))
     topic = items.name("topic", topic) if topic else topic
     asked = _Asked(frozenset(chosen), topic, broker, _bound(from_), _bound(to))
-    thresholds = Thresholds(leaderless_ms=limit_ms, every=every)
+    thresholds, is_everything = Thresholds(limit_ms, every), asked == _EVERYTHING
     replay, is_whole, nodes = Replay(found.add), True, NodeLogs(logs, zone, items)
+    is_met = not wanted
+    young, *older = gc.get_threshold()
+    gc.set_threshold(_YOUNG_OBJECTS, *older)
     try:
         for event in replay.events(items):
             nodes.add(event)
-            if asked == _EVERYTHING:
+            if is_everything:
                 found.add_all(findings_of(event, thresholds, found.leaves_out))
             elif asked.is_about(event.partition, event.incarnation):
+                is_met |= bool(event.partition or (event.incarnation and broker is not None))
                 told = findings_of(event, thresholds)
                 found.add_all(asked.within(told, event.record.moment))
     except KeyboardInterrupt:
         is_whole = False
+    finally:
+        gc.set_threshold(young, *older)
     if replay.last:
         states = [state for state in replay.partitions.values() if asked.is_about(state)]
         at_end = findings_at_end(replay.cluster, states, replay.last, thresholds, replay.first)
         found.add_all(asked.within(at_end, replay.last))
+        if is_whole and not is_met and not states:
+            said = [f"nothing in this log is about {', '.join(wanted)}"]
+            raise ValueError("; ".join(said + [remark.text for remark in replay.remarks]))
     return MetadataHistory(
         read=tuple(map(items.file, source.files_read)),
         remarks=(*replay.remarks, *nodes.remarks),
@@ -169,8 +187,7 @@ class _Asked(NamedTuple):
     ) -> bool:
         if partition is None:
             return incarnation is None or self.broker in (None, incarnation.broker)
-        is_there = self.broker is None or self.broker in partition.replicas
-        return is_there and self.is_named(partition.name)
+        return self.broker in (None, *partition.replicas) and self.is_named(partition.name)
 
     def is_named(self, partition: str) -> bool:
         names, topic = self.partitions, partition.rpartition("-")[0]

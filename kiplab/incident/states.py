@@ -72,6 +72,25 @@ class PartitionState(msgspec.Struct, frozen=True, gc=False):
         """``"orders-0"``."""
         return f"{self.topic}-{self.key.partition}"
 
+    def ends_reassignment(self, after: "PartitionState") -> bool:
+        """Whether a record removes what a reassignment removes (PartitionReassignmentReplicas)."""
+        is_over = (self.adding or self.removing) and not (after.adding or after.removing)
+        return bool(is_over) and set(after.replicas) == {*self.replicas} - {*self.removing}
+
+    def elects_uncleanly(self, after: "PartitionState") -> bool:
+        """Whether a record elects outside the ISR and the ELR, or begins a recovery (KIP-704).
+
+        The join that ends a reassignment may elect who joins: that is clean, and the partition is
+        not RECOVERING. Cancelling one may elect uncleanly, and it is not RECOVERING either.
+        """
+        if after.leader in (self.leader, NO_LEADER):
+            return False
+        if after.leader in (*self.isr, *self.elr):
+            return after.recovering and not self.recovering
+        # An unclean election leaves nobody else in the ISR.
+        is_alone = after.isr == (after.leader,)
+        return is_alone and (after.recovering or not self.ends_reassignment(after))
+
 
 class RegisteredIncarnation(msgspec.Struct, frozen=True, gc=False):
     """One process of a broker: from a RegisterBrokerRecord to the next one, or to its end.
@@ -147,7 +166,7 @@ class ClusterState(msgspec.Struct, frozen=True, gc=False):
     topic_settings: SharedMapping[str, Mapping[str, str]] = SharedMapping()
     cluster_settings: Mapping[str, str] = {}
     idles: bool = False
-    """Whether the controllers of this log write a record while nothing happens."""
+    """Whether the controllers of this log write a record each second while nothing happens."""
     fenced_last: tuple[int, ...] = ()
     """The two brokers that were fenced last."""
     previous: OffsetAndTime | None = None

@@ -35,6 +35,7 @@ class IncidentView:
         style = {"display": "grid", "grid_template_columns": _COLUMNS, "grid_gap": "2px 8px"}
         table = Container(children=tuple(children), layout=Style(**style, align_items="center"))
         heading = [words(f"<b>{escape(told)}.</b>"), words(muted(HONEST))]
+        heading += [words(escape(line)) for line in history_words.missing_lines(history)]
         self.box = Surface(column([*heading, table], width="100%"))
         self.daylight = Daylight(theme, self.box)
         self.daylight.follow(lambda _: self.open(self._opened))

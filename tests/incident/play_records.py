@@ -128,6 +128,7 @@ def _of_partition(p: PartitionRegistration) -> dict[str, Any]:
         "partitionEpoch": p.partition_epoch,
     }
     tagged = {
+        "directories": [*map(_directory, p.directories)],
         "leaderRecoveryState": int(p.recovery),
         "eligibleLeaderReplicas": list(p.elr),
         "lastKnownElr": list(p.last_known),

@@ -41,9 +41,10 @@ def _broker(word: str) -> dict[str, int]:
 
 
 def _register(words: list[str]) -> tuple[str, dict[str, Any]]:
-    """``3@9 X`` and, where it is known, the highest metadata version as a level."""
-    features = [{"name": "metadata.version", "maxSupportedVersion": int(w)} for w in words[2:]]
+    """``3@9 X 21 A,B``: the highest metadata version as a level, and directories, where known."""
+    features = [{"name": "metadata.version", "maxSupportedVersion": int(w)} for w in words[2:3]]
     fields = {**_broker(words[0]), "incarnationId": words[1], "features": features}
+    fields["logDirs"] = [uuid for w in words[3:] for uuid in w.split(",")]
     return "REGISTER_BROKER_RECORD", fields
 
 

@@ -160,23 +160,24 @@ def test_a_vector_has_exactly_these_findings(vector: str) -> None:
 
 SENTENCES = {
     ("1 other-life", "other-life"): (
-        "1 was elected cleanly at 62; it had been in sync as broker epoch 3 (since 15) and was "
-        "registered as epoch 60 (at 60): another process, whose disk nobody checked.",
+        "Broker 1 was elected cleanly at 62; it had been in sync as broker epoch 3 (since 15) and "
+        "was registered as epoch 60 (at 60): another process, whose disk nobody checked.",
         "4.0",
     ),
     ("1 other-life", "alone-then-gone"): (
-        "1 was alone in the ISR since 34 and was fenced at 54. 1, as broker epoch 60, leads from "
-        "62 on; nobody led for 3.3 s by the controller's clock.",
+        "Broker 1 was alone in the ISR since 34 and was fenced at 54. Broker 1, as epoch 60, leads "
+        "from 62 on; nobody led for 3.3 s by the controller's clock.",
         "",
     ),
     ("1 other-life", "leader-epoch-without-leader-change"): (
-        "Leader epoch 1 begins at 23 and 2 stays leader. Below metadata version 3.6-IV0 an ISR "
-        "that shrinks begins a new leader epoch.",
+        "Leader epoch 1 begins at 23 and broker 2 stays leader. Below metadata version 3.6-IV0 an "
+        "ISR that shrinks begins a new leader epoch.",
         "3.6",
     ),
     ("2 unclean by hand", "unclean"): (
-        "2 was elected uncleanly at 58; the ISR was [1]. By hand: a controller does it by itself "
-        "from 3.9 on, and this is 3.5. A replica that follows 2 truncates what 2 does not have.",
+        "Broker 2 was elected uncleanly at 58; the ISR was [1]. By hand: a controller does it by "
+        "itself from 3.9 on, and the newest broker is 3.5. A replica that follows it truncates "
+        "what broker 2 does not have.",
         "",
     ),
     ("2 unclean by hand", "leaderless"): (
@@ -184,27 +185,27 @@ SENTENCES = {
         "",
     ),
     ("3 quick-join", "quick-join"): (
-        "3 joined the ISR at 31 as broker epoch 29, 0 ms after it was unfenced, which is short; "
+        "Broker 3 joined the ISR at 31 as epoch 29, 0 ms after it was unfenced, which is short; "
         "its process before, epoch 9, may have fetched under the same leader epoch. Nothing "
         "compared broker epochs here: metadata version 3.4-IV0 is below 3.5-IV1.",
         "3.5",
     ),
     ("3 quick-join at 3.5-IV2", "quick-join"): (
-        "3 joined the ISR at 31 as broker epoch 29, 0 ms after it was unfenced, which is short; "
+        "Broker 3 joined the ISR at 31 as epoch 29, 0 ms after it was unfenced, which is short; "
         "its process before, epoch 9, may have fetched under the same leader epoch. It is not "
         "excluded: the version of the request and its broker epochs are not in the log, and "
         "before 3.7 a leader may take two processes for one.",
         "3.7",
     ),
     ("4 clean return", "other-life"): (
-        "2 was elected cleanly at 63; it had been in sync as broker epoch 6 (since 20) and was "
-        "registered as epoch 53 (at 53): another process, and the controller held its stop for "
+        "Broker 2 was elected cleanly at 63; it had been in sync as broker epoch 6 (since 20) and "
+        "was registered as epoch 53 (at 53): another process, and the controller held its stop for "
         "clean.",
         "",
     ),
     ("5 last leader", "last-leader"): (
-        "1, the last known leader, was elected uncleanly at 32: no eligible leader replica was "
-        "left. 2 was the last one, and had not stopped cleanly.",
+        "Broker 1, the last known leader, was elected uncleanly at 32: no eligible leader replica "
+        "was left. Broker 2 was the last one, and had not stopped cleanly.",
         "",
     ),
     ("6 cleared in the outage", "elr-cleared-leaderless"): (
@@ -260,6 +261,27 @@ def test_an_unclean_election_beside_an_unfencing_is_by_configuration() -> None:
     )
     (found,) = (f for f in findings(short_log(text)) if f.rule == "unclean")
     assert "[1]. By configuration: unclean.leader.election.enable is true." in found.sentence
+
+
+@pytest.mark.parametrize(
+    ("beginning", "closer"),
+    [
+        (V3_9 + CREATED + "20 9 change p0 isr=1\n", "31 10 fence 1@3\n"),
+        (V4_1.replace(ELR, "") + CREATED + "20 9 change p0 isr=1\n", "31 10 register 1@30 Y1 27\n"),
+    ],
+)
+def test_a_fence_that_elects_uncleanly_is_by_configuration(beginning: str, closer: str) -> None:
+    """unclean.leader.election.enable may stand in a file, which no record shows."""
+    elected = "30 10 change p0 isr=2 leader=2 leaderRecoveryState=1\n"
+    (found,) = (f for f in findings(short_log(beginning + elected + closer)) if f.rule == "unclean")
+    assert "[1]. By configuration: unclean.leader.election.enable is true." in found.sentence
+
+
+def test_a_shrink_begins_a_leader_epoch_also_in_a_migration() -> None:
+    text = V3_9 + CREATED + "20 9 change p0 isr=1,2 leader=1\n"
+    (found,) = findings(short_log(text))
+    assert "also while a cluster leaves ZooKeeper." in found.sentence
+    assert not found.guards
 
 
 def of_many(text: str, count: int) -> str:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from kiplab.incident.change_words import time_words
 from kiplab.incident.history_words import report, stories, text
-from kiplab.incident.incident_files import WRITERS, write_history
+from kiplab.incident.incident_files import WRITERS, incident_page, write_history
 from kiplab.incident.log_items import UNKNOWN
 from kiplab.pages.browser_picture import ExportError
 from tests.html_outline import Outline
@@ -33,6 +33,9 @@ def test_the_text_is_the_golden_one(rewrite: bool) -> None:
 
 def test_a_history_that_was_stopped_says_so() -> None:
     assert "the reading was stopped" in text(history(is_whole=False))
+    page = incident_page(history(is_whole=False, findings=()), ())
+    assert page.index("the reading was stopped") < page.index("<h2>")
+    assert "<table" not in page
 
 
 def test_a_partition_that_is_not_there_is_named() -> None:

@@ -88,7 +88,7 @@ def test_a_gap_has_a_moment_and_nothing_is_known_behind_it() -> None:
 
 
 def test_a_silence_of_the_controllers_has_a_moment() -> None:
-    idle = "31 12.0 idle\n32 30.0 idle\n33 30.0"
+    idle = "30 11.6 idle\n31 12.0 idle\n32 30.0 idle\n33 30.0"
     of = of_log(log(V3_4_AT_3_5 + OTHER_LIFE.replace("32 16.0", idle)))
     assert ("…", "32", "silent 18.0 s") in track("controller", UNKNOWN, of)
 
@@ -96,7 +96,7 @@ def test_a_silence_of_the_controllers_has_a_moment() -> None:
 def test_findings_are_marks_with_their_numbers_and_sentences() -> None:
     marks = {ROWS.meta.number(m.x): m for m in ROWS.marks if m.lane == FINDINGS}
     assert {*marks} == {"23", "54", "62"}
-    assert marks["62"].text.startswith("2 other-life: 1 was elected cleanly at 62")
+    assert marks["62"].text.startswith("2 other-life: Broker 1 was elected cleanly at 62")
     assert marks["62"].event == f"{marks['62'].x}.f2"
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kiplab.incident.log_items import (
     UNKNOWN,
@@ -20,7 +22,7 @@ from kiplab.incident.log_items import (
     UnreadableInputError,
 )
 from kiplab.incident.reading import read_items
-from kiplab.incident.reading.batches import crc32c
+from kiplab.incident.reading.checksums import crc32c, crc32c_of_many
 from kiplab.incident.reading.segments import NO_OP
 from tests.incident.generated_log import generated_batches
 from tests.incident.written_logs import (
@@ -263,6 +265,11 @@ def test_the_checksum_is_castagnolis() -> None:
     assert crc32c(b"123456789") == 0xE3069283
 
 
+@given(st.lists(st.binary(min_size=4, max_size=99), min_size=1))
+def test_the_checksums_of_many_batches_are_those_of_each(batches: list[bytes]) -> None:
+    assert crc32c_of_many(batches) == [crc32c(batch) for batch in batches]
+
+
 def test_a_checkpoint_without_its_end_is_not_used(written: Write) -> None:
     folder = RECORDINGS / "other-life-3.5.2"
     (first, _) = sorted(folder.glob("*.checkpoint"))
@@ -356,13 +363,22 @@ def test_offsets_come_from_the_batches_where_records_have_none(written: Write, b
         read(written("dump", lines_of(text, lambda line: not line.startswith("baseOffset"))))
 
 
+def test_a_folder_that_may_not_be_read_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(_: Path) -> bool:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "is_dir", refused)
+    with pytest.raises(UnreadableInputError, match=r"log: Permission denied\."):
+        read_items(["log"])
+
+
 def test_lines_that_grep_left_are_records_with_something_missing(written: Write) -> None:
     kept = lines_of(DUMP, lambda line: "PARTITION_" in line)
     items = read(written("dump", kept))
-    (remark,) = remarks(items)
-    assert remark.kind == "gap"
-    assert remark.offset == UNKNOWN
-    assert "findings may be missing" in remark.text
+    for remark in remarks(items):
+        assert (remark.kind, remark.offset) == ("gap", UNKNOWN)
+        assert "findings may be missing" in remark.text
+    assert len(remarks(items)) == 2
     assert [r.offset for r in records(items)] == [
         r.offset for r in RECORDS if r.type.startswith("PARTITION_")
     ]

@@ -32,6 +32,12 @@ OTHER_LIFE = (
 17 40 change p0 leader=1
 """
 )
+LATE = START.replace("1 0 feature metadata.version 11\n", "")
+"""Where the log begins, the metadata version may be unknown."""
+STOPPED_ALONE = START + (
+    "9 9 change p0 isr=2\n10 19 stop 2@4\n11 19 change p0 leader=-1\n"
+    "12 19 change p0 leader=-1\n13 19 fence 2@4"
+)
 WITH_ELR = START + "9 2 feature eligible.leader.replicas.version 1\n"
 
 
@@ -86,10 +92,28 @@ def test_a_member_keeps_the_incarnation_as_which_it_joined() -> None:
             ("unclean election",),
             UNKNOWN,
         ),
+        # The second of two finds the partition RECOVERING.
+        (
+            START + "9 9 change p0 isr=3 leader=3 leaderRecoveryState=1\n"
+            "11 9 change p0 leader=-1\n12 9 fence 3@6\n14 9 change p0 isr=1 leader=1",
+            14,
+            ("unclean election",),
+            UNKNOWN,
+        ),
         (START + "9 9 change p0 directories=a,b,c", 9, ("directories",), UNKNOWN),
+        (START + "9 9 change p0 leader=3 directories=a,b,c", 9, ("directories",), UNKNOWN),
+        # An unfencing may elect, but no preferred election follows from no leader.
+        (
+            START + "9 9 change p0 leader=-1\n11 9 change p0 leader=2",
+            11,
+            ("unknown",),
+            UNKNOWN,
+        ),
         (START + "9 9 change p0 isr=3,1 leader=3\n10 9 moved 2@4", 9, ("directories",), 10),
         (START + "9 9 change p0 isr=3,1 leader=3\n10 9 unregister 2@4", 9, ("unregistration",), 10),
         (START + "9 9 change p0 isr=3,1 leader=3\n10 9 register 2@9 Y", 9, ("registration",), 10),
+        # A process that registers again under its broker epoch does nothing else.
+        (START + "9 9 change p0 isr=2,1\n10 9 register 3@6 X3", 9, ("AlterPartition",), UNKNOWN),
         # Another event's: the broker epoch is the offset of the registration's first record.
         (START + "9 9 change p0 isr=2,1\n10 9 register 3@10 Y", 9, ("AlterPartition",), UNKNOWN),
         (
@@ -106,6 +130,32 @@ def test_a_member_keeps_the_incarnation_as_which_it_joined() -> None:
             ("AlterPartition",),
             UNKNOWN,
         ),
+        # It ends with whatever comes, once an unclean election has taken the last that was missing.
+        (
+            START
+            + "9 9 change p0 replicas=4,2,3,1 addingReplicas=4\n11 9 change p0 leader=-1\n"
+            + "13 9 change p0 isr=4 leader=4 leaderRecoveryState=1\n15 9 change p0 addingReplicas=",
+            15,
+            ("unknown",),
+            UNKNOWN,
+        ),
+        # A stop elects nobody where nobody leads, and reports no directories.
+        (
+            START
+            + "9 8 change p0 isr=2\n11 9 stop 2@4\n12 9 change p0 leader=-1\n"
+            + "13 9 change p0 isr=3 leader=3 leaderRecoveryState=1",
+            13,
+            ("unclean election",),
+            UNKNOWN,
+        ),
+        (
+            START
+            + "9 8 change p0 isr=2\n11 9 stop 2@4\n12 9 change p0 leader=-1\n"
+            + "13 9 change p0 directories=a,b,c",
+            13,
+            ("directories",),
+            UNKNOWN,
+        ),
         # A second controller goes on with a stop; below 3.3-IV3 nothing else is written of one.
         (
             START + "9 9 stop 2@4\n10 9 idle\n11 9 change p0 isr=3,1 leader=3",
@@ -113,7 +163,23 @@ def test_a_member_keeps_the_incarnation_as_which_it_joined() -> None:
             ("controlled shutdown",),
             UNKNOWN,
         ),
+        # Where it alone is the ISR, its fence writes once more that nobody leads.
+        (STOPPED_ALONE, 11, ("controlled shutdown",), 10),
+        (STOPPED_ALONE, 12, ("fenced",), 13),
         (START + "9 9 change p0 isr=3,1 leader=3", 9, ("unknown",), UNKNOWN),
+        (
+            START + "9 9 change p0 isr=2,1 replicas=2,1 leader=2\n10 9 fence 3@6",
+            9,
+            ("reassignment",),
+            UNKNOWN,
+        ),
+        (LATE + "9 9 change p0 isr=3,1 leader=3", 9, ("unknown",), UNKNOWN),
+        (
+            START.replace("version 11", "version 6") + "9 9 change p0 isr=3,1 leader=3",
+            9,
+            ("controlled shutdown",),
+            UNKNOWN,
+        ),
         (WITH_ELR + "10 9 clear", 10, ("settings",), UNKNOWN),
     ],
 )
@@ -207,9 +273,9 @@ def test_no_ops_are_no_events_but_after_a_silence() -> None:
     text = START + "9 2 idle\n10 2.5 idle\n11 3 idle\n12 9 idle\n"
     events, replay, _ = replayed(log(text))
     idle = [e for e in events if e.record.type == "NO_OP_RECORD"]
-    assert [e.record.offset for e in idle] == [9, 12]
-    assert idle[1].cluster.previous == OffsetAndTime(11, 3000)
-    assert idle[1].cluster.idles
+    assert [e.record.offset for e in idle] == [9, 10, 12]
+    assert idle[2].cluster.previous == OffsetAndTime(11, 3000)
+    assert [e.cluster.idles for e in idle] == [False, True, True]
     assert replay.last == OffsetAndTime(12, 9000)
 
 

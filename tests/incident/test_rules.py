@@ -41,6 +41,7 @@ def quick_join(version: str, leads: bool = True) -> str:
 
 
 LEADERLESS = CREATED + "20 10 change p0 isr=1\n30 20 change p0 leader=-1\n"
+FENCED = "31 20 fence 1@3\n"
 LATE = "14 2 topic orders\n15 2 new p0 replicas=1,2 isr=1 leader=1\n20 8 change p0 leader=-1\n"
 RECOVERING = CREATED + "20 10 change p0 isr=2 leader=2 leaderRecoveryState=1\n"
 ELR_GONE = "24 9.5 change p0 eligibleLeaderReplicas=\n"
@@ -57,6 +58,14 @@ LAST_LEADER = (
     "40 9 change p0 isr=1 leader=1 leaderRecoveryState=1 eligibleLeaderReplicas= lastKnownElr=\n"
 )
 STOPPING = "20 10 stop 2@6\n"
+IDLE = "12 0.5 idle\n13 1 idle\n"
+MOVING = """
+15 2 new p0 replicas=1 isr=1 leader=1
+20 5 change p0 replicas=2,1 addingReplicas=2 removingReplicas=1
+"""
+MOVED = "40 9 change p0 isr=2 leader=2 replicas=2 addingReplicas= removingReplicas=\n"
+"""A reassignment, and the join that ends it."""
+RESTARTED = "30 8 register 2@30 Y2 8\n31 8 unfence 2@30\n"
 
 
 def isr_changes(count: int, every: float) -> str:
@@ -129,10 +138,42 @@ EDGES = {
         V3_9 + LEADERLESS + "40 22 change p0 leader=1 leaderRecoveryState=1\n",
         ("40 occasion",),
     ),
+    "a join that ends a reassignment elects: nobody is passed over": Edge(
+        "F3", V3_9 + MOVING + MOVED
+    ),
+    "a reassignment is cancelled, and the election is unclean": Edge(
+        "F3",
+        V3_9 + MOVING + MOVED.replace("leader=2", "leader=2 leaderRecoveryState=1"),
+        ("40 occasion",),
+    ),
+    "a leader that may not stay asks for a join, and who joins is elected": Edge(
+        "F3", V3_9 + CREATED + "20 9 change p0 isr=1\n30 9 change p0 isr=1,2 leader=2\n"
+    ),
+    "a cancelled reassignment elects uncleanly, and nothing is RECOVERING": Edge(
+        "F3",
+        V3_9 + MOVING.replace(" removingReplicas=1", "") + "30 7 change p0 isr=1,2\n"
+        "31 8 change p0 isr=2 leader=2\n32 8 fence 1@3\n33 8.5 unfence 1@3\n"
+        + MOVED.replace("isr=2 leader=2 replicas=2", "isr=1 leader=1 replicas=1"),
+        ("40 occasion",),
+    ),
+    "two unclean elections: the second finds the partition RECOVERING": Edge(
+        "F3",
+        V3_9 + RECOVERING + "30 20 change p0 leader=-1\n31 20 fence 2@6\n"
+        "40 22 change p0 isr=3 leader=3\n",
+        ("20 occasion", "40 occasion"),
+    ),
     "a passed-over member comes back": Edge(
         "F3",
         V3_5 + UNCLEAN_BY_HAND + "61 41 unfence 1@60\n62 42 change p0 isr=2,3,1\n",
         ("58 occasion", "62 note"),
+    ),
+    "a quick join that ends a reassignment and elects": Edge(
+        "F4",
+        V3_9.replace("version 21", "version 8") + MOVING + RESTARTED + MOVED,
+        ("40 occasion",),
+    ),
+    "an election of an eligible leader replica is no join": Edge(
+        "F4", V4_1.replace("version 27", "version 8") + CLEAN_RETURN
     ),
     "a quick join under 3.5-IV1, releases known": Edge("F4", quick_join("9"), ("31 occasion",)),
     "a quick join under 3.6, whatever its controller": Edge(
@@ -222,9 +263,12 @@ EDGES = {
         "F20", V3_9 + isr_changes(12, 20), ("31 note",)
     ),
     "eleven changes in more": Edge("F20", V3_9 + isr_changes(12, 31)),
-    "a silence of five seconds": Edge("F11", V3_9 + "13 1 idle\n14 6 idle\n"),
-    "a longer silence": Edge("F11", V3_9 + "13 1 idle\n14 6.1 idle\n", ("13-14 sure",)),
-    "no silence: records are missing": Edge("F11", V3_9 + "13 1 idle\n15 6.1 idle\n"),
+    "no silence: this log idles ten seconds long": Edge(
+        "F11", V3_9 + "13 1 idle\n14 11 idle\n15 11.5 moved 1@3\n16 21 idle\n"
+    ),
+    "a silence of five seconds": Edge("F11", V3_9 + IDLE + "14 6 idle\n"),
+    "a longer silence": Edge("F11", V3_9 + IDLE + "14 6.1 idle\n", ("13-14 sure",)),
+    "no silence: records are missing": Edge("F11", V3_9 + IDLE + "15 6.1 idle\n"),
     "no silence: this log has no such records": Edge("F11", V3_9 + "13 9 fence 1@3\n"),
     "a stop of six minutes": Edge("F12", V3_9 + STOPPING + "30 370 fence 2@6\n"),
     "a longer stop": Edge("F12", V3_9 + STOPPING + "30 371 fence 2@6\n", ("20-30 note",)),
@@ -258,6 +302,11 @@ EDGES = {
         + "45 9 change p0 eligibleLeaderReplicas= lastKnownElr=\n",
         ("45 sure",),
     ),
+    "cleared while the ISR has a member": Edge(
+        "F14",
+        V4_3 + ELIGIBLE + "30 8 change p0 leader=-1 lastKnownElr=1\n31 8 fence 1@3\n"
+        "40 9 change p0 eligibleLeaderReplicas=\n",
+    ),
     "a registration strikes the last one off": Edge(
         "F14",
         V4_1
@@ -269,6 +318,19 @@ EDGES = {
     "the same directory again": Edge("F15", V4_1 + ELIGIBLE + ELR_GONE, ("24 sure",)),
     "directories that leave the ELR alone": Edge(
         "F15", V4_1 + ELIGIBLE + "24 9 change p0 directories=A,B\n"
+    ),
+    "directories once the feature is switched off": Edge(
+        "F15",
+        V4_1 + ELIGIBLE + "22 8 feature eligible.leader.replicas.version 0\n"
+        "24 9 change p0 directories=A,B,C eligibleLeaderReplicas=\n",
+    ),
+    "a controller of 4.3 keeps the list, and so had another reason": Edge(
+        "F15", V4_3 + ELIGIBLE + ELR_GONE
+    ),
+    "a reassignment that empties the list": Edge(
+        "F15",
+        V4_1 + ELIGIBLE + "24 9 change p0 replicas=1,2,3,4 addingReplicas=4 directories=A,B,C,D "
+        "eligibleLeaderReplicas=\n",
     ),
     "an unclean registration": Edge(
         "F15", V4_1 + ELIGIBLE + ELR_GONE + "25 9.5 register 3@24 Y 27\n"
@@ -330,7 +392,7 @@ def test_fences_of_one_failover_are_one_event() -> None:
 
 
 def test_a_silence_before_another_controller_epoch_says_so() -> None:
-    items = [*short_log(V3_9 + "13 1 idle\n"), *short_log("14 9 idle\n", epoch=2)]
+    items = [*short_log(V3_9 + IDLE), *short_log("14 9 idle\n", epoch=2)]
     (silent,) = findings(items)
     assert silent.sentence == (
         "No record from 13 to 14, for 8.0 s by the controller's clock, and another controller "
@@ -358,12 +420,20 @@ def test_who_registered_before_the_log_begins_is_not_named_by_an_epoch() -> None
 @pytest.mark.parametrize(
     ("beginning", "how"),
     [
-        (V3_9 + LEADERLESS, "1 was alone in the ISR since 20 and was fenced at 30."),
+        (
+            V3_9 + LEADERLESS + FENCED,
+            "Broker 1 was alone in the ISR since 20 and was fenced at 30.",
+        ),
+        # Its log directory went offline (KIP-858), and the process goes on.
+        (
+            V3_9 + LEADERLESS + "31 20 moved 1@3",
+            "Broker 1 was alone in the ISR since 20 and went at 30.",
+        ),
         (
             V3_9 + LEADERLESS.replace("30 20", "29 19 stop 1@3\n30 20"),
-            "1 was alone in the ISR since 20 and was shut down at 30.",
+            "Broker 1 was alone in the ISR since 20 and was shut down at 30.",
         ),
-        (LATE, "1 was alone in the ISR since 15 and went at 20."),
+        (LATE, "Broker 1 was alone in the ISR since 15 and went at 20."),
     ],
 )
 def test_how_the_last_member_went_is_said_where_it_is_known(beginning: str, how: str) -> None:

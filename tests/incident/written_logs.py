@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from kiplab.incident.log_items import LogRecord
-from kiplab.incident.reading.batches import crc32c
+from kiplab.incident.reading.checksums import crc32c
 from kiplab.incident.reading.known_records import record_schemas
 from kiplab.incident.reading.message_bytes import unsigned_varint, written_message
 from kiplab.incident.reading.message_fields import SchemaField

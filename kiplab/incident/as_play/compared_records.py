@@ -5,14 +5,16 @@ engine are others. Equal records from equal states lead to equal epochs of a par
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ...engine.events import Event
 from ...protocol.facts import RecordWritten
 from ...protocol.ids import NO_LEADER, BrokerEpoch, BrokerId, Incarnation
 from ...protocol.kraft import records
-from ..states import LogEvent, PartitionKey, PartitionState
+from ..replayed_log.partitions import LISTS
+from ..states import LogEvent, PartitionState
+from .numbered_directories import OTHERS, UuidNumbers, homes_of, registered
 
 FEATURES = {"metadata.version": "metadata", "eligible.leader.replicas.version": "elr"}
 """Features that the engine has, by what the verb `upgrade` calls them."""
@@ -21,25 +23,13 @@ SETTINGS = {
     "unclean.leader.election.enable": "unclean-leader-election",
 }
 """Settings that the engine has, by what the verb `configure` calls them."""
-_CHANGED = {
-    **{name: name for name in ("isr", "leader", "replicas")},
-    "removingReplicas": "removing",
-    "addingReplicas": "adding",
-    "leaderRecoveryState": "recovery",
-    "eligibleLeaderReplicas": "elr",
-    "lastKnownElr": "last_known",
-}
+_CHANGED = {"leader": "leader", "leaderRecoveryState": "recovery"} | LISTS
+"""What the engine calls fields; directories have other names there, too."""
 _UNCHANGED = {"leader": -2, "leaderRecoveryState": -1}
 """What Kafka writes for "no change" where that is not null."""
 _TOPIC, _NO_EPOCH = 2, BrokerEpoch(0)
 """ConfigResource.Type of a topic; and what stands for a broker epoch, which is not compared."""
 _OF_THE_ENGINE = re.compile(r" (?:incarnation|epoch)=\d+")
-
-_WITHOUT_FIELDS: dict[str, Callable[[BrokerId, BrokerEpoch], records.Record]] = {
-    "UNREGISTER_BROKER_RECORD": records.UnregisterBrokerRecord,
-    "FENCE_BROKER_RECORD": records.FenceBrokerRecord,
-    "UNFENCE_BROKER_RECORD": records.UnfenceBrokerRecord,
-}
 
 
 class RecordTarget(NamedTuple):
@@ -61,29 +51,24 @@ class RecordTarget(NamedTuple):
         """The broker that it is about, if it is about one."""
         return getattr(self.content, "broker", None)
 
-    @property
-    def is_directories(self) -> bool:
-        """Whether it sets directories only, which a play of a history leaves out."""
-        changes = isinstance(self.content, records.PartitionChangeRecord)
-        return changes and not dict(_changes(self.event.record.fields))
-
 
 def comparable(text: str) -> str:
     """The text of a record without what is the engine's own."""
     return _OF_THE_ENGINE.sub("", text)
 
 
-def targets_of(events: Sequence[LogEvent], key: PartitionKey) -> tuple[RecordTarget, ...]:
-    """The records about a partition, the brokers of its replicas, its settings and features, each
-    once, in the order of the log; what the engine has no word for is left out.
+def targets_of(
+    events: Sequence[LogEvent], states: Sequence[PartitionState], numbers: UuidNumbers
+) -> tuple[RecordTarget, ...]:
+    """The records about the partition of `states`, the brokers of its replicas, its settings and
+    features, each once, in the order of the log; without what the engine has no word for, and
+    without directories that the header has from the beginning.
     """
-    states = [e.partition for e in events if e.partition and e.partition.key == key]
-    brokers = {None, *(b for state in states for b in state.replicas)}
-    topics = {None, "", *(state.topic for state in states)}
+    key, brokers, topics = states[0].key, {None, *numbers}, {None, "", *(s.topic for s in states)}
     targets: dict[int, RecordTarget] = {}
     for event in events:
         is_mine = event.partition is None or event.partition.key == key
-        target = RecordTarget(event, _content(event), event.after if is_mine else None)
+        target = RecordTarget(event, _content(event, numbers), event.after if is_mine else None)
         is_feature = event.record.fields.get("name") in FEATURES
         topic = getattr(target.content, "topic", None)
         if (target.content is None and not is_feature) or target.broker not in brokers:
@@ -95,24 +80,37 @@ def targets_of(events: Sequence[LogEvent], key: PartitionKey) -> tuple[RecordTar
     return tuple(targets.values())
 
 
-def _content(event: LogEvent) -> records.Record | None:
+def _content(event: LogEvent, numbers: UuidNumbers) -> records.Record | None:
     fields, state = event.record.fields, event.partition
     broker = BrokerId(fields.get("brokerId", fields.get("id", NO_LEADER)))
     match event.record.type:
         case "PARTITION_CHANGE_RECORD" if state is not None:
-            return records.PartitionChangeRecord(partition=state.name, **dict(_changes(fields)))
+            changed, homes = dict(_changes(fields)), homes_of(numbers, state)
+            if homes != homes_of(numbers, event.before or state):
+                changed["directories"] = tuple(number for _, number in homes)
+            return (
+                records.PartitionChangeRecord(partition=state.name, **changed) if changed else None
+            )
         case "BROKER_REGISTRATION_CHANGE_RECORD":
             changes = fields.get("fenced", 0), fields.get("inControlledShutdown", 0)
-            return records.BrokerRegistrationChangeRecord(broker, _NO_EPOCH, *changes)
+            own = {uuid: at for uuid, at in numbers.get(broker, {}).items() if uuid != OTHERS}
+            left = {own.get(uuid) for uuid in fields.get("logDirs") or own}
+            if any(changes) or {*own.values()} - left:
+                return records.BrokerRegistrationChangeRecord(broker, _NO_EPOCH, *changes)
         case "REGISTER_BROKER_RECORD":
-            return records.RegisterBrokerRecord(broker, Incarnation(0), _NO_EPOCH)
-        case type if type in _WITHOUT_FIELDS:
-            return _WITHOUT_FIELDS[type](broker, _NO_EPOCH)
+            found = registered(numbers, broker, fields.get("logDirs") or ())
+            return records.RegisterBrokerRecord(broker, Incarnation(0), _NO_EPOCH, log_dirs=found)
+        case "UNREGISTER_BROKER_RECORD":
+            return records.UnregisterBrokerRecord(broker, _NO_EPOCH)
+        case "FENCE_BROKER_RECORD":
+            return records.FenceBrokerRecord(broker, _NO_EPOCH)
+        case "UNFENCE_BROKER_RECORD":
+            return records.UnfenceBrokerRecord(broker, _NO_EPOCH)
         case "CONFIG_RECORD" if fields["name"] in SETTINGS:
             topic, is_topic = fields["resourceName"], fields["resourceType"] == _TOPIC
             value = str(fields.get("value"))
-            made = records.ConfigRecord(topic, fields["name"], value)
-            return made if is_topic or not topic else None
+            if is_topic or not topic:
+                return records.ConfigRecord(topic, fields["name"], value)
         case "CLEAR_ELR_RECORD":
             return records.ClearElrRecord(fields.get("topicName", ""))
         case "REMOVE_TOPIC_RECORD" if state is not None:
@@ -123,7 +121,7 @@ def _content(event: LogEvent) -> records.Record | None:
 def _changes(fields: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     for field, ours in _CHANGED.items():
         value = fields.get(field)
-        if value is not None and value != _UNCHANGED.get(field):
+        if value is not None and value != _UNCHANGED.get(field) and field != "directories":
             value = sorted(value) if ours == "elr" else value
             yield ours, tuple(value) if isinstance(value, list) else value
 

@@ -10,13 +10,15 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from ...engine import cluster as nodes
-from ...engine.truth import registration_of
+from ...engine.truth import partition_of, registration_of
 from ...protocol.ids import NO_LEADER, BrokerId
 from ...protocol.kraft import records
+from ...protocol.registrations import ONE_DIRECTORY, directory_of
 from ...protocol.releases import METADATA_LEVEL, RELEASES, Mode, of_mode, supports
 from ..log_items import UNKNOWN
 from ..states import ClusterState, LogEvent, PartitionState
 from .compared_records import FEATURES, SETTINGS, RecordTarget
+from .numbered_directories import UuidNumbers
 
 RECORDS = 10
 """How many records the assumed logs begin with, and how many are written after each change."""
@@ -26,13 +28,10 @@ WORDS = {"true": "yes", "false": "no"}
 
 
 def header_of(
-    first: LogEvent, state: PartitionState, targets: Sequence[RecordTarget]
+    first: LogEvent, state: PartitionState, targets: Sequence[RecordTarget], numbers: UuidNumbers
 ) -> Iterator[str]:
-    """The lines before the first move. `first` is the event after which the play begins, and the
-    partition stands as in `state` there.
-    """
-    cluster, later = first.cluster, [t.after for t in targets if t.after]
-    brokers = sorted({b for known in (state, *later) for b in known.replicas})
+    """The lines before the first move; `state` is that of the partition after the event `first`."""
+    cluster, brokers = first.cluster, sorted(numbers)
     release, version = release_of(cluster, brokers), metadata_version_of(cluster)
     yield f"kafka {release}/{version}".rstrip("/") + " elr=1" * cluster.has_elr
     if cluster.controller_release in RELEASES:
@@ -40,7 +39,9 @@ def header_of(
     taken = {incarnation.epoch for incarnation in cluster.incarnations.values()}
     free = (epoch for epoch in range(len(taken) + len(brokers)) if epoch not in taken)
     for broker in brokers:
-        yield f"broker {broker} {_broker(broker, cluster, release, targets, next(free))}"
+        said = f"broker {broker} {_broker(broker, cluster, release, targets, next(free))}"
+        several = max(numbers[broker].values(), default=1)
+        yield _said(said, directories=several if several > 1 else 0)
     yield f"topic {state.topic} {_topic(state, cluster, first)}"
     for broker in _stop_in_two_steps(state, targets):
         yield f"topic led-by-{broker} replicas={broker} isr={broker} leader={broker}"
@@ -82,8 +83,7 @@ def _broker(
         f"epoch={incarnation.epoch}",
         kafka=incarnation.release if is_other else "",
         fenced="yes" * incarnation.fenced,
-        shutting_down="yes"
-        * (incarnation.shutting_down_since is not None and not incarnation.fenced),
+        shutting_down="yes" * (not incarnation.fenced and not incarnation.may_lead),
         down="yes" * (incarnation.fenced and following == "REGISTER_BROKER_RECORD"),
     )
 
@@ -91,16 +91,13 @@ def _broker(
 def _topic(state: PartitionState, cluster: ClusterState, first: LogEvent) -> str:
     own = cluster.topic_settings.get(state.topic, {})
     is_new = first.before is None and first.record.type == "PARTITION_RECORD"
+    lists = {key: getattr(state, key) for key in ("adding", "removing", "elr", "last_known")}
     return _said(
         f"partition={state.key.partition} replicas={_ids(state.replicas)} isr={_ids(state.isr)}",
         f"leader={'none' if state.leader == NO_LEADER else state.leader}",
         f"leader-epoch={state.leader_epoch} partition-epoch={state.partition_epoch}",
         recovery="recovering" * state.recovering,
-        **{
-            key: _ids(getattr(state, key))
-            for key in ("adding", "removing", "elr", "last_known")
-            if getattr(state, key)
-        },
+        **{key: ids and _ids(ids) for key, ids in lists.items()},
         **{SETTINGS[key]: WORDS.get(own[key], own[key]) for key in SETTINGS if key in own},
         log="" if is_new else f"{RECORDS}@{state.leader_epoch}",
     )
@@ -111,10 +108,8 @@ def _ids(brokers: Iterable[int]) -> str:
 
 
 def _stop_in_two_steps(state: PartitionState, targets: Sequence[RecordTarget]) -> list[int]:
-    """Brokers whose controlled shutdown begins while they do not lead the partition.
-
-    The controller lets a broker that leads nothing stop at once (BrokerHeartbeatManager), so each
-    of these led something else.
+    """Brokers whose controlled shutdown begins while they do not lead the partition: they lead
+    another, as the controller lets others stop at once (BrokerHeartbeatManager).
     """
     found: list[int] = []
     for target in targets:
@@ -133,18 +128,12 @@ been asked for before.
 
 
 class Situation(NamedTuple):
-    """What is to come, and how it stands: the partition in the log before the next record, and
-    what a process that dies takes along (the word of ``disk=``).
-    """
+    """What is to come, and the partition in the log before it; `disk` as in `as_play`."""
 
     todo: Sequence[RecordTarget]
     cluster: nodes.Cluster
     state: PartitionState
     disk: str
-
-    def dies(self, id: int) -> str:
-        """The line for a process that dies."""
-        return f"crash {id} disk={self.disk}"
 
     def runs(self, id: int) -> bool:
         """Whether the broker has a process in the engine."""
@@ -157,23 +146,20 @@ def tries(now: Situation) -> Iterator[PlayLines]:
     content, after = now.todo[0].content, now.todo[0].after
     level = next((t for t in now.todo[:3] if t.content is None), None)
     if level is not None:
-        yield (_upgrade(level),)
+        fields, version = level.event.record.fields, metadata_version_of(level.event.cluster)
+        word = FEATURES[fields["name"]]
+        yield (f"upgrade {word}={version if word == 'metadata' else fields['featureLevel']}",)
     if isinstance(content, records.ConfigRecord):
         setting = f"{SETTINGS[content.name]}={WORDS.get(content.value, content.value)}"
         verb = f"configure {content.topic}" if content.topic else "configure-brokers"
         yield (f"{verb} {setting}",)
     elif isinstance(content, records.RemoveTopicRecord):
         yield (f"delete-topic {content.topic}",)
-    else:
+    # The engine completes a reassignment, and has no move that begins one.
+    elif not (getattr(content, "adding", ()) or getattr(content, "removing", ())):
         yield from _of_brokers(now)
         if after is not None:
             yield from _of_partition(now, after)
-
-
-def _upgrade(target: RecordTarget) -> str:
-    fields, version = target.event.record.fields, metadata_version_of(target.event.cluster)
-    word = FEATURES[fields["name"]]
-    return f"upgrade {word}={version if word == 'metadata' else fields['featureLevel']}"
 
 
 def _of_brokers(now: Situation) -> Iterator[PlayLines]:
@@ -182,19 +168,20 @@ def _of_brokers(now: Situation) -> Iterator[PlayLines]:
     cause = now.todo[len(changes)] if len(changes) < len(now.todo) else None
     if cause is None or not all(_may_belong(change, cause) for change in changes):
         return
-    content, id = cause.content, NO_LEADER if cause.broker is None else cause.broker
-    if isinstance(content, records.RegisterBrokerRecord):
-        yield from _registers(now, id, cause)
-    elif isinstance(content, records.UnregisterBrokerRecord):
-        yield (f"send unregister-broker from={id} broker={id}",)
-    elif getattr(content, "in_controlled_shutdown", 0):
-        yield (f"shut-down {id}",)
-    elif _is_fence(cause):
-        later = (t for t in now.todo[len(changes) + 1 :] if t.broker == id)
-        yield from _is_fenced(now, id, next(later, None))
-    else:
-        yield (f"unfence {id}",)
-        yield (f"heartbeat {id}",)
+    id = NO_LEADER if cause.broker is None else cause.broker
+    match cause.event.handlers[0]:
+        case "registration":
+            yield from _registers(now, id, cause)
+        case "unregistration":
+            yield (f"send unregister-broker from={id} broker={id}",)
+        case "controlled shutdown":
+            yield (f"shut-down {id}",)
+        case "fenced":
+            later = (t for t in now.todo[len(changes) + 1 :] if t.broker == id)
+            yield from _is_fenced(now, id, next(later, None))
+        case "unfenced":
+            yield (f"unfence {id}",)
+            yield (f"heartbeat {id}",)
 
 
 def _may_belong(change: RecordTarget, cause: RecordTarget) -> bool:
@@ -205,10 +192,20 @@ def _may_belong(change: RecordTarget, cause: RecordTarget) -> bool:
 
 
 def _registers(now: Situation, id: int, target: RecordTarget) -> Iterator[PlayLines]:
-    release = target.event.incarnation.release if target.event.incarnation is not None else ""
+    """It starts without directories that it does not register; a later record has the replica's."""
+    node, event = nodes.broker(now.cluster, BrokerId(id)), target.event
+    left = getattr(target.content, "log_dirs", None) or ONE_DIRECTORY
+    held = node.durable.directories if node and event.record.fields.get("logDirs") else ()
+    gone = [directory for directory in held if directory not in left]
+    release = event.incarnation.release if event.incarnation is not None else ""
     is_other = release not in ("", now.cluster.features.release_of(BrokerId(id)))
-    start = (*((f"upgrade {id} kafka={release}",) if is_other else ()), f"start {id}")
-    yield (now.dies(id), *start) if now.runs(id) else start
+    start = (
+        *[f"upgrade {id} kafka={release}"] * is_other,
+        *(f"remove-directory {id} directory={directory}" for directory in gone),
+        *[f"hold assign-replicas-to-dirs from={id}"] * bool(gone),
+        f"start {id}",
+    )
+    yield (f"crash {id} disk={now.disk}", *start) if now.runs(id) else start
     # A stop in order leaves no record where the broker leads nothing and its session lasts.
     yield (f"shut-down {id}", *start)
 
@@ -222,42 +219,49 @@ def _is_fenced(now: Situation, id: int, following: RecordTarget | None) -> Itera
         others = tuple(f"heartbeat {b.id}" for b in now.cluster.brokers if b.process and b.id != id)
         yield (f"heartbeat {id}",)
         yield (*others, f"heartbeat {id}")
-    fenced_again = following is not None and _is_fence(following)
-    if _stopped_in_order(now, id) or fenced_again:
-        # From 4.0 on a heartbeat of a broker that stops counts as a session: it is fenced twice.
+    kinds = following.event.handlers if following else ()
+    # From 4.0 on a heartbeat of a broker that stops counts as a session: it is fenced twice.
+    if "fenced" in kinds or (following and "registration" in kinds and _stays(now, id, following)):
         yield (f"shut-down {id}",)
-    elif following and not isinstance(following.content, records.RegisterBrokerRecord):
+    elif following and "registration" not in kinds:
         # It comes back as the same process: it lived, and was not heard.
         yield (f"expire {id}",)
-    yield (now.dies(id), f"expire {id}")
+    yield (f"crash {id} disk={now.disk}", f"expire {id}")
     yield (f"shut-down {id}",)
 
 
-def _is_fence(target: RecordTarget) -> bool:
-    is_old = isinstance(target.content, records.FenceBrokerRecord)
-    changes = isinstance(target.content, records.BrokerRegistrationChangeRecord)
-    return is_old or (changes and getattr(target.content, "fenced", 0) == 1)
-
-
-def _stopped_in_order(now: Situation, id: int) -> bool:
-    """Whether the controller takes its next registration for that of a broker that stopped in
-    order: with KIP-966, Unclean recovery, it leaves such a one in the ELR.
+def _stays(now: Situation, id: int, registers: RecordTarget) -> bool:
+    """Whether the ISR or the ELR keeps a broker that registers: with KIP-966, Unclean recovery, one
+    that stopped in order.
     """
-    state = now.state
-    for target in now.todo:
-        if target.broker == id and isinstance(target.content, records.RegisterBrokerRecord):
-            return target.event.cluster.has_elr and id in (*state.isr, *state.elr)
-        state = target.after or state
-    return False
+    known = [t.after for t in takewhile(lambda t: t is not registers, now.todo) if t.after]
+    state = [now.state, *known][-1]
+    return registers.event.cluster.has_elr and id in (*state.isr, *state.elr)
 
 
 def _of_partition(now: Situation, after: PartitionState) -> Iterator[PlayLines]:
     """What the leader or an operator does."""
     before, name, leader = now.state, after.name, after.leader
+    yield from _assigned(now, name)
     if leader == before.leader:
-        yield tuple(f"catch-up {b}" for b in after.isr if b not in before.isr)
+        if joins := tuple(f"catch-up {b}" for b in after.isr if b not in before.isr):
+            yield joins
         # Without any record behind, nobody has been behind for too long.
         kept = tuple(f"catch-up {b}" for b in after.isr if b != leader and now.runs(b))
         yield (f"produce {name} count={RECORDS}", *kept, f"check-lag {leader}")
     yield (f"elect {name}",)
     yield (f"elect {name} unclean=yes",)
+
+
+def _assigned(now: Situation, name: str) -> Iterator[PlayLines]:
+    """A broker tells where its replica is. Up to 4.2 that empties the ELR, whatever it tells."""
+    record, state = now.todo[0].content, partition_of(now.cluster, name)
+    told = getattr(record, "directories", None)
+    if state is None or (told is None and getattr(record, "elr", None) != ()):
+        return
+    homes = told or [directory_of(state, id) for id in state.replicas]
+    for id, home in zip(state.replicas, homes, strict=False):
+        kind, at_home = f"assign-replicas-to-dirs from={id}", f"partition={name} directory={home}"
+        yield (f"release {kind}",)
+        # The hold stays: the engine's broker, which moves no log, would take it back.
+        yield (f"hold {kind}", f"send {kind} {at_home}", f"deliver {kind}")

@@ -10,16 +10,18 @@ import msgspec
 from msgspec.structs import replace
 
 from ...engine.history import History
-from ...engine.truth import partition_of
+from ...engine.truth import partition_of, registration_of, session_lasts
 from ...plays.play import LINES_MAX, Play, Statement, format_play, split
 from ...plays.play_errors import PlayError
 from ...plays.runner import extended, open_stage
 from ...plays.stage import MOVES_MAX, Stage
 from ...protocol.ids import NO_LEADER
+from ...protocol.kraft import records
 from ..log_items import UNKNOWN
 from ..states import LogEvent, PartitionKey, PartitionState
 from .compared_records import RecordTarget, targets_of, written_by_engine
 from .lines_for_records import RECORDS, SHORT_MS, PlayLines, Situation, header_of, tries
+from .numbered_directories import numbers_of
 
 _SPARE = 100
 """So many lines and moves are left for the header and for what one record takes."""
@@ -51,8 +53,10 @@ def as_play(
     kept = tuple(events)
     for at, event in enumerate(kept):
         if event.after is not None and key in (None, event.after.key):
-            targets = targets_of(kept[at + 1 :], event.after.key)
-            header = tuple(header_of(event, event.after, targets))
+            states = [e.after for e in kept[at:] if e.after and e.after.key == event.after.key]
+            numbers = numbers_of(kept[at:], states)
+            targets = targets_of(kept[at + 1 :], states, numbers)
+            header = tuple(header_of(event, event.after, targets, numbers))
             stage = open_stage(split("\n".join(header)))
             written = _Written(event, event.after, targets, disk, header, stage)
             written = _with_traffic(written, None)
@@ -88,8 +92,7 @@ class _Written(msgspec.Struct, frozen=True):
     @property
     def state(self) -> PartitionState:
         """The partition in the log before the next target."""
-        states = (t.after for t in reversed(self.targets[: self.done]))
-        return next((state for state in states if state), self.start)
+        return next((t.after for t in reversed(self.targets[: self.done]) if t.after), self.start)
 
     def run(self, stage: Stage, lines: PlayLines) -> tuple[list[str], Stage | None]:
         """What the engine writes, and the run after it; None where a line cannot be done."""
@@ -118,34 +121,40 @@ def _next(written: _Written) -> _Written:
     lines_left = LINES_MAX - sum(len(group.lines) for group in written.groups)
     if min(lines_left, MOVES_MAX - written.moves) < _SPARE:
         most = f"a play has at most {LINES_MAX} lines and {MOVES_MAX} moves"
-        why = f"The log goes on, and {most}: let it begin later, with --from."
-        return replace(written, failed=why)
+        failed = f"The log goes on, and {most}: let it begin later, with --from."
+        return replace(written, failed=failed)
     target, before = written.targets[written.done], written.state
-    if target.is_directories:
-        why = "directories, which a play of a history leaves out"
-        return written.grown(written.stage, (), 1, why)
-    begun, stage = _with_controller(written, target.event)
-    raced = None if begun else _raced(written)
-    if raced is not None:
+    begun, stage = _begun(written, target)
+    if not begun and (raced := _raced(written)) is not None:
         return raced
     todo, best = written.targets[written.done :], "the language of plays has no line for it"
     for lines in tries(Situation(todo, stage.cluster, before, written.disk)):
         wrote, after = written.run(stage, lines)
         count = 0 if after is None else _fitting(wrote, todo, lines)
         if after is not None and count and _is_same(after, todo[:count]):
-            return _with_traffic(written.grown(after, (*begun, *lines), count), before)
+            told = "and a fence that the log has not" * (f"expire {target.broker}" in begun)
+            return _with_traffic(written.grown(after, (*begun, *lines), count, told), before)
         if after is not None and " writes " not in best:
             instead = "; ".join(wrote) or "no record"
             best = f"after `{'; '.join(lines)}` the engine writes {instead}"
-    there = f"At offset {target.event.record.offset} the log has {target.text or 'a feature level'}"
-    return replace(written, failed=f"{there}; {best}.")
+    offset = target.event.record.offset
+    there = f"At offset {offset} the log has {target.text or 'a feature level'}"
+    later = f" Let it begin later, with --from {offset}." * any(t.after for t in todo)
+    return replace(written, failed=f"{there}; {best}.{later}")
 
 
-def _with_controller(written: _Written, event: LogEvent) -> tuple[PlayLines, Stage]:
-    """The run under the controller that wrote an event."""
+def _begun(written: _Written, target: RecordTarget) -> tuple[PlayLines, Stage]:
+    """The run under the controller that wrote a record. From 4.0 on it fences the last process of a
+    broker again when its session is over, but not if the next one registers before it checks that.
+    """
     last = written.targets[written.done - 1].event if written.done else written.first
-    epochs = {last.cluster.controller_epoch, event.cluster.controller_epoch}
+    epochs = {last.cluster.controller_epoch, target.event.cluster.controller_epoch}
     lines: PlayLines = ("fail-over",) if len(epochs - {UNKNOWN}) > 1 else ()
+    if isinstance(target.content, records.RegisterBrokerRecord):
+        cluster, id = written.stage.cluster, target.content.broker
+        registered = registration_of(cluster, id)
+        if registered is not None and registered.fenced and session_lasts(cluster, id):
+            lines = (*lines, f"expire {id}")
     return lines, written.run(written.stage, lines)[1] or written.stage
 
 
@@ -163,10 +172,8 @@ def _fitting(wrote: list[str], todo: Sequence[RecordTarget], lines: PlayLines) -
 def _is_same(stage: Stage, done: Sequence[RecordTarget]) -> bool:
     """Whether ISR and leader epoch are those of the log: a gap in it makes them differ."""
     after = next((t.after for t in reversed(done) if t.after), None)
-    state = None if after is None else partition_of(stage.cluster, after.name)
-    if after is None or state is None:
-        return True
-    return (state.isr, state.leader_epoch) == (after.isr, after.leader_epoch)
+    now = after and partition_of(stage.cluster, after.name)
+    return not (after and now) or (now.isr, now.leader_epoch) == (after.isr, after.leader_epoch)
 
 
 def _with_traffic(written: _Written, before: PartitionState | None) -> _Written:
@@ -230,7 +237,7 @@ def _text(written: _Written) -> str:
     assumed = [Statement(comment=text) for text in _assumptions(written)]
     lines = [*split(title).statements, *assumed, *split("\n".join(written.header)).statements]
     for group in written.groups:
-        first, *rest = split("\n".join(group.lines)).statements if group.lines else (Statement(),)
+        first, *rest = split("\n".join(group.lines)).statements
         lines += [replace(first, comment=group.comment or None), *rest]
     if written.failed:
         lines.append(Statement(comment=f"Here the play ends. {written.failed}"))
@@ -241,6 +248,8 @@ def _assumptions(written: _Written) -> Iterator[str]:
     yield "A metadata log has no messages. What the logs of the brokers hold is assumed here:"
     yield f"each leader takes {RECORDS} records after each change, and the whole ISR has them;"
     yield f"a process that did not stop in order died, and its disk is {written.disk}."
+    crashes = sum(line.startswith("crash ") for group in written.groups for line in group.lines)
+    yield f"`kiplab explore FILE --bound crashes={crashes or 1}` searches on from the header."
     if any(" led-by-" in line for line in written.header):
         yield "A broker whose controlled shutdown has two steps leads another partition, led-by-ID:"
         yield "leave its line out for `kiplab explore`, which covers one partition."

@@ -55,8 +55,8 @@ def alone_then_gone(change: LoggedChange) -> Iterator[Finding]:
     if since is None or not _is_gone(was):
         return
     present = event.cluster.incarnations.get(broker)
-    as_epoch = f", as broker epoch {present.epoch}," if present else ""
-    said = f"{_gone_words(was, event.cluster, since)} {broker}{as_epoch}"
+    as_epoch = f", as epoch {present.epoch}," if present else ""
+    said = f"{_gone_words(was, event.cluster, since)} Broker {broker}{as_epoch}"
     unchecked = is_other_process(change) and not is_held_clean(change)
     yield alone_then_gone.finding(
         event,
@@ -84,5 +84,8 @@ def _gone_words(state: PartitionState, cluster: ClusterState, at: OffsetAndTime)
     (last,) = state.isr
     since = f" since {state.alone_since.offset}" if state.alone_since else ""
     was = process(cluster, last, state.joined[last].broker_epoch) if state.joined else None
-    how = "was shut down" if was and was.shutting_down_since else "was fenced" if was else "went"
-    return f"{last} was alone in the ISR{since} and {how} at {at.offset}."
+    # Neither where its log directory went offline (KIP-858): the process goes on then.
+    stop, fence = (was.shutting_down_since, was.changed) if was else (None, None)
+    how = "was fenced" if fence and fence.offset > at.offset else "went"
+    how = "was shut down" if stop and stop.offset <= at.offset else how
+    return f"Broker {last} was alone in the ISR{since} and {how} at {at.offset}."

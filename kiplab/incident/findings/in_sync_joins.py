@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from ...protocol.guards import GUARDS
 from ...protocol.releases import METADATA_LEVEL, at_least
 from ..log_items import UNKNOWN
-from ..states import RegisteredIncarnation
+from ..states import LogEvent, RegisteredIncarnation
 from .finding import Finding, FindingKind
 from .finding_words import duration_ms, first_release, is_before, prevented_by, span
-from .rule import ISR, LoggedChange, change_rule
+from .rule import ISR, JOIN, LoggedChange, Thresholds, change_rule, rule
 
 SHORT_MS = 1000
 """A follower fetches every half second at least, when nothing is written (replica.fetch.wait.max.ms
@@ -21,7 +21,7 @@ ONE_PROCESS = ("kafka-15221.stale-fetch", "kafka-15221.locked-state")
 """Without them a leader may still name the present epoch for what an earlier process fetched."""
 
 
-@change_rule("F4", "occasion", ISR)
+@change_rule("F4", "occasion", JOIN)
 def quick_join(change: LoggedChange) -> Iterator[Finding]:
     """A join of the ISR by a broker that restarted under the same leader epoch (KAFKA-14139)."""
     for broker in change.joins:
@@ -38,7 +38,7 @@ def quick_join(change: LoggedChange) -> Iterator[Finding]:
         after += ", which is short" * (waited is not None and waited < SHORT_MS)
         yield quick_join.finding(
             change.event,
-            f"{broker} joined the ISR at {change.offset} as broker epoch {present.epoch}{after}; "
+            f"Broker {broker} joined the ISR at {change.offset} as epoch {present.epoch}{after}; "
             f"its process before, epoch {earlier.epoch}, may have fetched under the same leader "
             f"epoch. {grade}",
             kind=kind,
@@ -76,7 +76,7 @@ def _grade(change: LoggedChange) -> tuple[FindingKind, str, tuple[str, ...]]:
     if version and not at_least(version, needed):
         below = f"metadata version {version} is below {needed}"
         return "occasion", f"Nothing compared broker epochs here: {below}.", COMPARED
-    leader, guards = cluster.incarnations.get(change.after.leader), (*COMPARED, *ONE_PROCESS)
+    leader, guards = cluster.incarnations.get(change.before.leader), (*COMPARED, *ONE_PROCESS)
     release, first = leader.release if leader else "", first_release(*guards)
     is_late = is_before(release, first)
     if version and release and not is_late:
@@ -86,7 +86,7 @@ def _grade(change: LoggedChange) -> tuple[FindingKind, str, tuple[str, ...]]:
     return "occasion", f"{said}{late}.", guards
 
 
-@change_rule("F8", "sure", ISR)
+@change_rule("F8", "sure", JOIN)
 def not_alive_in_isr(change: LoggedChange) -> Iterator[Finding]:
     """A join of the ISR by a broker that is fenced, not registered or shutting down (KIP-841)."""
     incarnations = change.event.cluster.incarnations
@@ -95,20 +95,20 @@ def not_alive_in_isr(change: LoggedChange) -> Iterator[Finding]:
         guard = f"841.{'registered' if present.ended else state.replace(' ', '-')}"
         state = "not registered" if present.ended else state
         if not present.may_lead:
-            said = f"{present.broker} joined the ISR at {change.offset} while it was {state}."
+            said = f"Broker {present.broker} joined the ISR at {change.offset} while {state}."
             process = (present.broker, present.epoch)
             better = prevented_by(guard)
             yield not_alive_in_isr.finding(change.event, said, incarnations=(process,), **better)
 
 
-@change_rule("F20", "note", ISR)
-def flapping(change: LoggedChange) -> Iterator[Finding]:
+@rule("F20", "note", ISR)
+def flapping(event: LogEvent, _: Thresholds) -> Iterator[Finding]:
     """More than ten changes of one ISR within five minutes."""
-    times = change.after.isr_changes
+    times = event.after.isr_changes if event.after else ()
     # While it goes on, it is one finding.
-    if _is_flapping(times) and not _is_flapping(change.before.isr_changes):
+    if _is_flapping(times) and event.before and not _is_flapping(event.before.isr_changes):
         said = f"The ISR changed {len(times)} times within {span(times[-1] - times[0])}"
-        yield flapping.finding(change.event, f"{said}, the last time at {change.offset}.")
+        yield flapping.finding(event, f"{said}, the last time at {event.record.offset}.")
 
 
 def _is_flapping(changes: tuple[int, ...]) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from ...protocol.guards import GUARDS
+from ...protocol.releases import METADATA_LEVEL
 from ..log_items import UNKNOWN
 from ..states import NO_LEADER
 from .finding import Finding
@@ -10,14 +11,14 @@ from .finding_words import first_release, is_before, joined_as, prevented_by, pr
 from .rule import BACK, ELR, EPOCH, LEADER, LoggedChange, change_rule
 
 UNCLEAN = "unclean.leader.election.enable"
-LACKS = "whether {} lacked committed records"
+BY_ITSELF = {"fenced", "controlled shutdown", "registration"}
+"""Nobody asks for these elections: unclean.leader.election.enable is true, if only in a file."""
+LACKS = "whether broker {} lacked committed records"
 
 
 def is_unclean(change: LoggedChange) -> bool:
-    """Whether the record elects outside the ISR and the ELR, or begins a recovery (KIP-704)."""
-    known = (*change.before.isr, *change.before.elr, NO_LEADER)
-    recovers = change.event.record.fields.get("leaderRecoveryState") == 1
-    return change.elected not in known or (recovers and change.elected != NO_LEADER)
+    """Whether the record elects uncleanly."""
+    return change.before.elects_uncleanly(change.after)
 
 
 def is_last_leader(change: LoggedChange) -> bool:
@@ -63,9 +64,9 @@ def other_life(change: LoggedChange) -> Iterator[Finding]:
     if not is_other_process(change):
         return
     broker, cluster, lost = change.elected, change.event.cluster, lost_directories(change)
-    clean = is_held_clean(change)
+    held_clean, judged = is_held_clean(change), "the controller held its stop for clean"
     joined, present = change.before.joined[broker], cluster.incarnations[broker]
-    why = "and the controller held its stop for clean" if clean else "whose disk nobody checked"
+    why = f"and {judged}" if held_clean else "whose disk nobody checked"
     since = f"(since {joined.at.offset})" if joined.exact else "or earlier"
     was = f"broker epoch {joined.broker_epoch} {since}"
     if joined.broker_epoch == UNKNOWN:
@@ -77,13 +78,13 @@ def other_life(change: LoggedChange) -> Iterator[Finding]:
         why += f". The log directory {', '.join(lost)} of the process before is gone"
     yield other_life.finding(
         change.event,
-        f"{broker} was elected cleanly at {change.offset}; it had been in sync as {was} and was "
-        f"registered as epoch {present.epoch} (at {present.registered.offset}): another process, "
-        f"{why}.",
-        kind="note" if clean and not lost else "occasion",
+        f"Broker {broker} was elected cleanly at {change.offset}; it had been in sync as {was} and "
+        f"was registered as epoch {present.epoch} (at {present.registered.offset}): "
+        f"another process, {why}.",
+        kind="note" if held_clean and not lost else "occasion",
         incarnations=(*joined_as(change.before, [broker]), (broker, present.epoch)),
-        cannot_say=f"what the disk of {broker} held: no record of metadata mentions a message",
-        **({} if clean else prevented_by("966.elr-unclean-shutdown")),
+        cannot_say=f"what the disk of broker {broker} held: no metadata record mentions a message",
+        **({} if held_clean else prevented_by("966.elr-unclean-shutdown")),
     )
 
 
@@ -98,15 +99,17 @@ def unclean(change: LoggedChange) -> Iterator[Finding]:
         return
     members = [b for b in dict.fromkeys((*before.isr, *before.elr)) if b != broker]
     eligible = f" and the eligible leader replicas {list(before.elr)}" if before.elr else ""
-    said = f"{broker} was elected uncleanly at {change.offset}; the ISR was {list(before.isr)}"
-    said += f"{eligible}. {_whose_doing(change)} A replica that follows {broker} truncates what "
-    said += f"{broker} does not have."
+    said = f"Broker {broker} was elected uncleanly at {change.offset}; the ISR was "
+    said += f"{list(before.isr)}{eligible}. {_whose_doing(change)} A replica that follows it "
+    said += f"truncates what broker {broker} does not have."
     cannot_say, incarnations = LACKS.format(broker), joined_as(before, members)
     yield unclean.finding(change.event, said, incarnations=incarnations, cannot_say=cannot_say)
 
 
 def _back_in_sync(change: LoggedChange, back: list[int]) -> Finding:
-    said = f"{list(back)}, which an unclean election had passed over, joined the ISR again at "
+    said = (
+        f"Brokers {list(back)}, which an unclean election had passed over, joined the ISR again at "
+    )
     said += f"{change.offset}: what the new leader did not have was truncated before that."
     cannot_say = "whether there was anything that the new leader did not have"
     who = joined_as(change.after, back)
@@ -116,14 +119,19 @@ def _back_in_sync(change: LoggedChange, back: list[int]) -> Finding:
 def _whose_doing(change: LoggedChange) -> str:
     """By hand, by configuration, or that the log cannot tell."""
     cluster, first = change.event.cluster, first_release("kafka-12670.unclean-by-config")
+    if BY_ITSELF.issuperset(change.event.handlers):
+        return f"By configuration: {UNCLEAN} is true."
+    if "reassignment" in change.event.handlers:
+        return f"A reassignment was cancelled, and {UNCLEAN} is true."
     # Controllers register from 3.7 on. Before that the newest of the brokers stands for theirs.
-    known = (one.release for one in cluster.incarnations.values())
+    known = [one.release for one in cluster.incarnations.values() if one.release]
     release = cluster.controller_release or max(known, default="")
     if is_before(release, first):
-        return f"By hand: a controller does it by itself from {first} on, and this is {release}."
+        this = "this" if cluster.controller_release else "the newest broker"
+        return f"By hand: a controller does it by itself from {first} on, and {this} is {release}."
     own = cluster.topic_settings.get(change.before.topic, {}).get(UNCLEAN)
     setting = (own or cluster.cluster_settings.get(UNCLEAN, "")).lower()
-    if setting == "true" and "unclean election" not in change.event.handlers:
+    if setting == "true" and "unfenced" in change.event.handlers:
         return f"By configuration: {UNCLEAN} is true."
     if setting:
         either = " or by configuration" * (setting == "true")
@@ -138,13 +146,13 @@ def dead_leader(change: LoggedChange) -> Iterator[Finding]:
     present = change.event.cluster.incarnations.get(broker)
     if present and (present.fenced or present.ended):
         state = "not registered" if present.ended else "fenced"
-        said = f"{broker} was made leader at {change.offset} while it was {state}."
+        said = f"Broker {broker} was made leader at {change.offset} while it was {state}."
         better = ["kafka-19522.live-last-leader"] if broker in before.last_known else []
         more = prevented_by(*better) | {"incarnations": ((broker, present.epoch),)}
         yield dead_leader.finding(change.event, said, **more)
     if NO_LEADER in change.after.last_known and NO_LEADER not in before.last_known:
         said = f"The last known leader became -1 at {change.offset}: once the ISR and the ELR are "
-        said += "empty, not even an unclean election by hand finds a leader."
+        said += "empty, a controller of 4.0 finds no leader, not even by hand."
         better = ["pr-20629.last-known-by-leader"]
         yield dead_leader.finding(change.event, said, **prevented_by(*better))
 
@@ -154,12 +162,16 @@ def leader_epoch_without_leader_change(change: LoggedChange) -> Iterator[Finding
     """A new leader epoch under the same leader, with its reason."""
     before, after = change.before, change.after
     why, guards = "The log does not show why.", []
+    level = change.event.cluster.features.get("metadata.version", 0)
     if set(after.replicas) != set(before.replicas):
         why = "A reassignment that takes a replica away begins a new leader epoch."
     elif set(before.isr) - set(after.isr):
         guards = ["kafka-15021.shrink-keeps-epoch"]
-        version = GUARDS[guards[0]].metadata_version
+        version = GUARDS[guards[0]].metadata_version or ""
         why = f"Below metadata version {version} an ISR that shrinks begins a new leader epoch."
-    said = f"Leader epoch {after.leader_epoch} begins at {change.offset} and {after.leader} stays "
-    said += f"leader. {why}"
+        if level >= METADATA_LEVEL[version]:  # PartitionChangeBuilder, 3.6 to 3.9.
+            why = "An ISR that shrinks begins one also while a cluster leaves ZooKeeper."
+            guards = []
+    said = f"Leader epoch {after.leader_epoch} begins at {change.offset} and broker {after.leader} "
+    said += f"stays leader. {why}"
     yield leader_epoch_without_leader_change.finding(change.event, said, **prevented_by(*guards))

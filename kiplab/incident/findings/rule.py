@@ -35,10 +35,11 @@ class EndOfLog(msgspec.Struct, frozen=True):
     first: OffsetAndTime | None = None
 
 
-LEADER, EPOCH, ISR, ELR, BACK, OVER, BROKER, SILENCE = (1 << bit for bit in range(8))
+LEADER, EPOCH, ISR, JOIN, ELR, BACK, OVER, BROKER, SILENCE = (1 << bit for bit in range(9))
 """What rules ask for, and `deeds` tells of an event: another leader; a new leader epoch under the
-same one; another ISR; a partition with an ELR or a last known leader; one with members that an
-unclean election passed over; an end of what may last; a record about a broker; one after a silence.
+same one; another ISR; a new member of it; a partition with an ELR or a last known leader; one with
+members that an unclean election passed over; an end of what may last; a record about a broker; one
+after a silence.
 """
 
 
@@ -55,7 +56,7 @@ def deeds(event: LogEvent) -> int:
     elif now.leader_epoch != was.leader_epoch:
         did |= EPOCH
     if now.isr != was.isr:
-        did |= ISR
+        did |= ISR if set(was.isr).issuperset(now.isr) else ISR | JOIN
     if was.elr or was.last_known or now.last_known:
         did |= ELR
     return did | BACK if was.passed_over else did
@@ -63,7 +64,7 @@ def deeds(event: LogEvent) -> int:
 
 class LoggedChange(msgspec.Struct, frozen=True, gc=False):
     """A record about a partition that is there before and after it. `elected` is NO_LEADER where
-    nobody became leader; `joins` enter the ISR of a leader that stays, and that has asked for it.
+    nobody became leader; `joins` enter the ISR because the leader before has asked for it.
     """
 
     event: LogEvent
@@ -84,11 +85,13 @@ def change_of(event: LogEvent, thresholds: Thresholds) -> LoggedChange:
     before, after = event.before, event.after
     assert before is not None
     assert after is not None
-    if after.leader != before.leader or after.leader == NO_LEADER or after.isr == before.isr:
-        elected = NO_LEADER if after.leader == before.leader else after.leader
+    elected = NO_LEADER if after.leader == before.leader else after.leader
+    # The join that ends a reassignment may elect in the same record.
+    is_asked = elected == NO_LEADER or before.ends_reassignment(after)
+    if NO_LEADER in (before.leader, after.leader) or not is_asked or after.isr == before.isr:
         return LoggedChange(event, before, after, thresholds, elected)
     joins = tuple(broker for broker in after.isr if broker not in before.isr)
-    return LoggedChange(event, before, after, thresholds, joins=joins)
+    return LoggedChange(event, before, after, thresholds, elected, joins)
 
 
 Judge = Callable[[LogEvent, Thresholds], Iterator[Finding]]

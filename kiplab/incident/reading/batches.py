@@ -1,4 +1,4 @@
-"""Record batches of format 2, the content of segments and checkpoints, and their checksum."""
+"""Record batches of format 2, the content of segments and checkpoints."""
 
 import struct
 from collections.abc import Iterator
@@ -13,8 +13,8 @@ _HEADER = struct.Struct(">qiibIhiqq14xi")
 COUNTED_FROM, SUMMED_FROM = 12, 21
 """Where the bytes begin that a header's length counts, and those that its checksum covers."""
 _MAGIC, _IS_CONTROL, COMPRESSION = 2, 0x20, 0x07
-_CASTAGNOLI = 0x82F63B78
-"""The polynomial of CRC-32C, lowest bit first."""
+_NO_KEY = b"\x01"
+"""The size -1, as a number with a sign is written."""
 
 
 class BatchHeader(NamedTuple):
@@ -55,7 +55,7 @@ def header_at(data: bytes, at: int = 0) -> BatchHeader:
     return BatchHeader._make(_HEADER.unpack_from(data, at))
 
 
-class RecordPlace(NamedTuple):
+class RecordPlace(msgspec.Struct, gc=False):
     """A record of a batch: distances from the batch's offset and time, places of key and value."""
 
     offset_delta: int
@@ -73,10 +73,18 @@ def record_places(batch: bytes, count: int) -> Iterator[RecordPlace]:
         if not at < end <= len(batch):
             raise ValueError(f"a record of {size} bytes at {at}")
         # Its attributes say nothing.
-        time_delta, at = signed_varint(batch, at + 1)
-        offset_delta, at = signed_varint(batch, at)
-        key_size, key = signed_varint(batch, at)
-        _, value = signed_varint(batch, key + max(key_size, 0))
+        numbers = batch[at + 1 : at + 4]
+        if numbers.isascii() and numbers.endswith(_NO_KEY):
+            # One byte each, as nearly all records have them: no call is needed.
+            time, offset, _ = numbers
+            time_delta, offset_delta = (time >> 1) ^ -(time & 1), (offset >> 1) ^ -(offset & 1)
+            key = behind = at + 4
+        else:
+            time_delta, at = signed_varint(batch, at + 1)
+            offset_delta, at = signed_varint(batch, at)
+            key_size, key = signed_varint(batch, at)
+            behind = key + max(key_size, 0)
+        value = behind + 1 if batch[behind] < 0x80 else varint(batch, behind)[1]
         yield RecordPlace(offset_delta, time_delta, key, value)
         at = end
 
@@ -86,11 +94,16 @@ def record_number(batch: bytes, at: int) -> tuple[int, int, int]:
 
     Raises IndexError or ValueError for what is none.
     """
-    frame, at = varint(batch, at)
+    numbers = batch[at : at + 3]
+    if numbers.isascii():
+        frame, number, version = numbers
+        at += 3
+    else:
+        frame, at = varint(batch, at)
+        number, at = varint(batch, at)
+        version, at = varint(batch, at)
     if frame != 1:
         raise ValueError(f"a frame of version {frame}")
-    number, at = varint(batch, at)
-    version, at = varint(batch, at)
     return number, version, at
 
 
@@ -133,34 +146,3 @@ def left_over(size: int, file: str) -> Iterator[Remark]:
     if size:
         text = f"{size} bytes of an unfinished batch are left out"
         yield Remark("left over", text, file)
-
-
-def crc32c(data: bytes) -> int:
-    """The checksum of a batch: CRC-32C, four bytes at a time, by four small tables. Larger ones
-    halve the steps, and do not stay in a processor's cache.
-    """
-    crc, words = 0xFFFFFFFF, len(data) >> 2
-    none, one, two, three = _NONE, _ONE, _TWO, _THREE
-    for word in struct.unpack_from(f"<{words}I", data):
-        crc ^= word
-        crc = three[crc & 255] ^ two[crc >> 8 & 255] ^ one[crc >> 16 & 255] ^ none[crc >> 24]
-    for byte in data[words << 2 :]:
-        crc = none[(crc ^ byte) & 255] ^ crc >> 8
-    return crc ^ 0xFFFFFFFF
-
-
-def _shifted(crc: int) -> int:
-    for _ in range(8):
-        crc = crc >> 1 ^ (_CASTAGNOLI if crc & 1 else 0)
-    return crc
-
-
-def _with_byte_behind(table: list[int]) -> list[int]:
-    """What the bytes of `table` come to with one more byte of zeros behind them."""
-    return [_NONE[crc & 255] ^ crc >> 8 for crc in table]
-
-
-_NONE = [_shifted(byte) for byte in range(256)]
-_ONE = _with_byte_behind(_NONE)
-_TWO = _with_byte_behind(_ONE)
-_THREE = _with_byte_behind(_TWO)

@@ -19,7 +19,7 @@ from .segments import SNAPSHOT_HEADER
 CHUNK = 1 << 20
 STDIN = "-"
 LOG_FOLDER = "__cluster_metadata-0"
-_GZIP = b"\x1f\x8b"
+_GZIP, _SUFFIXES = b"\x1f\x8b", (".log", ".checkpoint")
 _CHECKPOINT = re.compile(r"(\d{20})-(\d{10})\.checkpoint")
 _BOOTSTRAP = "bootstrap.checkpoint"
 _TITLES = (b"tarting offset: ", b"Snapshot end offset: ", b"KRaft bootstrap snapshot")
@@ -59,18 +59,21 @@ class InputPart(msgspec.Struct, frozen=True):
 def files_of(paths: Iterable[str | Path]) -> list[Path]:
     """The files that `paths` name; of a folder its segments and checkpoints, never its indexes.
 
-    Raises UnreadableInputError for a path that is not there, and for a folder without them.
+    Raises UnreadableInputError for a folder without them, and for a path that may not be read.
     """
     files: list[Path] = []
     for path in map(Path, paths):
-        inner = path / LOG_FOLDER
-        folder = inner if inner.is_dir() else path
-        found = sorted([*folder.glob("*.log"), *folder.glob("*.checkpoint")])
-        if path.is_dir() and not found:
+        try:
+            folder = next((p for p in (path / LOG_FOLDER, path) if p.is_dir()), None)
+            inside = sorted(folder.iterdir()) if folder else [path]
+        except OSError as problem:
+            raise UnreadableInputError(f"{path}: {problem.strerror}.") from None
+        found = [one for one in inside if not folder or one.suffix in _SUFFIXES]
+        if not found:
             raise UnreadableInputError(
                 f"{path}: a folder without segments and checkpoints. Give a folder {LOG_FOLDER}."
             )
-        files += found if path.is_dir() else [path]
+        files += found
     return list(dict.fromkeys(files))
 
 

@@ -13,6 +13,7 @@ from .input_files import InputPart
 from .known_records import KNOWN_RELEASES
 
 Batches = Iterator[LogBatch | Remark]
+_NO_BEGIN = "the log begins at offset {}: without its checkpoint findings may be missing"
 _BACK_MS = 1000
 _STRANGE_AT_FIRST = 1000
 """Records of a file, none of them known, after which it is no metadata log."""
@@ -91,6 +92,8 @@ class JoinedLog:
         batch = best.head
         assert batch is not None
         yield from self._checkpoints(batch.base)
+        if self._at == UNKNOWN and batch.base:
+            yield Remark("gap", _NO_BEGIN.format(batch.base), best.part.file)
         if UNKNOWN < self._at < batch.base:
             yield from self._gap(batch.base, batch.loose, best.part.file)
         yield from self._batch(best, batch)

@@ -94,10 +94,15 @@ def _tagged(
     data: bytes, at: int, known: Mapping[int, tuple[str, ReadValue]], value: dict[str, Any]
 ) -> int:
     """Reads fields with a tag into `value`; one that is not known is passed over, as Kafka does."""
-    count, at = varint(data, at)
+    count, at = (data[at], at + 1) if data[at] < 0x80 else varint(data, at)
     for _ in range(count):
-        tag, at = varint(data, at)
-        size, at = varint(data, at)
+        numbers = data[at : at + 2]
+        if numbers.isascii():
+            tag, size = numbers
+            at += 2
+        else:
+            tag, at = varint(data, at)
+            size, at = varint(data, at)
         if tag in known:
             name, read = known[tag]
             value[name], _ = read(data, at)
@@ -137,7 +142,12 @@ def _field_reader(field: SchemaField, version: int, forms: ValueForms) -> ReadVa
 
 
 def _numbers(forms: ValueForms, data: bytes, at: int, size: int) -> tuple[Any, int]:
-    return forms.many(struct.unpack_from(f">{size}i", data, at)), at + 4 * size
+    return forms.many(_form_of_numbers(size).unpack_from(data, at)), at + 4 * size
+
+
+@lru_cache
+def _form_of_numbers(count: int) -> struct.Struct:
+    return struct.Struct(f">{count}i")
 
 
 def _elements(
@@ -154,8 +164,8 @@ def _one_reader(field: SchemaField, version: int, flexible: bool, forms: ValueFo
     if field.fields:
         return _struct_reader(field.fields, version, flexible, forms)
     if field.kind in FIXED:
-        form = FIXED[field.kind]
-        return lambda data, at: (form.unpack_from(data, at)[0], at + form.size)
+        unpack_from, size = FIXED[field.kind].unpack_from, FIXED[field.kind].size
+        return lambda data, at: (unpack_from(data, at)[0], at + size)
     if field.kind == "uuid":
         return lambda data, at: (forms.uuid(_UUID.unpack_from(data, at)[0]), at + _UUID.size)
     is_text = field.kind == "string"
@@ -174,7 +184,7 @@ def _sized_reader(
 
     def read(data: bytes, at: int) -> tuple[Any, int]:
         if flexible:
-            length, at = varint(data, at)
+            length, at = (data[at], at + 1) if data[at] < 0x80 else varint(data, at)
         else:
             length, at = form.unpack_from(data, at)[0] + 1, at + form.size
         # Each element has a byte at least.

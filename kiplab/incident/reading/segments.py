@@ -2,30 +2,35 @@
 
 import re
 import struct
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from itertools import chain
 
 from ..log_items import UNKNOWN, Remark
 from .batches import (
     COMPRESSION,
+    COUNTED_FROM,
     HEADER_SIZE,
     SUMMED_FROM,
     BatchHeader,
     Decoded,
     LogBatch,
     RecordPlace,
-    crc32c,
     header_at,
     left_over,
     record_number,
     record_places,
 )
+from .checksums import crc32c, crc32c_of_many
 from .known_records import known_readers, record_schemas
-from .message_bytes import DUMP_FORMS, INT16, message_reader
+from .message_bytes import DUMP_FORMS, INT16, INT32, message_reader
 
 NO_OP = b"\x14\0\0\0\x01\x08\x01\x14\0\0\0"
 """The one record of a batch that a controller writes while nothing happens."""
 SNAPSHOT_HEADER = 3
+_NO_OP_SIZE = HEADER_SIZE + len(NO_OP)
+_MANY = 16
+"""As many batches are faster together than one by one."""
 _FURTHEST = 1 << 20
 """Offsets from a damaged batch to the next one that is believed."""
 _LARGEST = 1 << 24
@@ -42,8 +47,9 @@ def segment_batches(chunks: Iterator[bytes], file: str) -> Iterator[LogBatch | R
     data, at, expected = b"", 0, UNKNOWN
     for chunk in chain(chunks, [b""]):
         data, at = data[at:] + chunk, 0
+        sums = _sums(data)
         while at + HEADER_SIZE <= len(data):
-            batch, at = _batch_at(data, at, expected, not chunk)
+            batch, at = _batch_at(data, at, expected, not chunk, sums)
             if batch is None:
                 break
             yield batch
@@ -51,14 +57,33 @@ def segment_batches(chunks: Iterator[bytes], file: str) -> Iterator[LogBatch | R
     yield from left_over(len(data) - at, file)
 
 
-def _batch_at(data: bytes, at: int, expected: int, is_last: bool) -> Found:
+def _sums(data: bytes) -> dict[int, int]:
+    """The checksums, by place, of most of the batches that follow each other."""
+    at, alike = 0, defaultdict[int, dict[int, bytes]](dict)
+    while at + HEADER_SIZE <= len(data):
+        end = at + COUNTED_FROM + INT32.unpack_from(data, at + COUNTED_FROM - INT32.size)[0]
+        if not at + HEADER_SIZE < end <= len(data):
+            break
+        if end - at != _NO_OP_SIZE:
+            summed = data[at + SUMMED_FROM : end]
+            alike[len(summed).bit_length()][at] = summed
+        at = end
+    many = [batches for batches in alike.values() if len(batches) >= _MANY]
+    return {
+        place: crc
+        for batches in many
+        for place, crc in zip(batches, crc32c_of_many([*batches.values()]), strict=True)
+    }
+
+
+def _batch_at(data: bytes, at: int, expected: int, is_last: bool, sums: Mapping[int, int]) -> Found:
     header = header_at(data, at)
     end = at + header.size
     if header.is_sane and header.length < _LARGEST:
         if end + HEADER_SIZE > len(data) and not is_last:
             return None, at
         if end <= len(data):
-            batch = _decoded(data[at:end], header)
+            batch = _decoded(data[at:end], header, sums.get(at))
             if not batch.damage and expected in (header.base, UNKNOWN):
                 return batch, end
             behind = _base_at(data, end)
@@ -101,13 +126,13 @@ def _is_sound(data: bytes, at: int) -> bool:
     return len(batch) == header.size and crc32c(batch[SUMMED_FROM:]) == header.crc
 
 
-def _decoded(data: bytes, header: BatchHeader) -> LogBatch:
-    """The bytes of a whole batch to its records."""
+def _decoded(data: bytes, header: BatchHeader, crc: int | None) -> LogBatch:
+    """The bytes of a whole batch to its records; `crc` is their checksum, where it is known."""
     base, end = header.base, header.base + max(header.last_delta, 0) + 1
     batch = LogBatch(base, end, header.controller_epoch, header.crc, header.last_time, [])
-    if len(data) == HEADER_SIZE + len(NO_OP) and data.endswith(NO_OP):
+    if len(data) == _NO_OP_SIZE and data.endswith(NO_OP):
         batch.add(base, header.first_time, ("NO_OP_RECORD", 0, {}))
-    elif crc32c(data[SUMMED_FROM:]) != header.crc:
+    elif (crc32c(data[SUMMED_FROM:]) if crc is None else crc) != header.crc:
         batch.damage = "its bytes do not have the checksum that was written with them"
     elif header.attributes & COMPRESSION:
         batch.damage = "it is compressed, which the batches of a metadata log never are"

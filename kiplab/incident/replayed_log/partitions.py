@@ -18,7 +18,7 @@ UNCHANGED = -1
 ISR_CHANGES = 11
 """How many times of changes of the ISR a state keeps."""
 
-_LISTS = {
+LISTS = {
     "isr": "isr",
     "replicas": "replicas",
     "addingReplicas": "adding",
@@ -42,7 +42,7 @@ class Around(NamedTuple):
 def created(record: LogRecord, topic: str, around: Around) -> PartitionState:
     """The partition of a PartitionRecord."""
     fields, at = record.fields, record.moment
-    lists = {_LISTS[n]: tuple(v) for n, v in fields.items() if n in _LISTS and v is not None}
+    lists = {LISTS[n]: tuple(v) for n, v in fields.items() if n in LISTS and v is not None}
     replicas, isr, leader = lists["replicas"], lists["isr"], fields["leader"]
     recovering = fields.get("leaderRecoveryState", 0) == 1
     return PartitionState(
@@ -69,8 +69,8 @@ def changed(before: PartitionState, record: LogRecord, around: Around) -> Partit
     fields, at = record.fields, OffsetAndTime(record.offset, record.time)
     changes: dict[str, Any] = {"partition_epoch": before.partition_epoch + 1}
     for name, value in fields.items():
-        if name in _LISTS and value is not None:
-            changes[_LISTS[name]] = tuple(value)
+        if name in LISTS and value is not None:
+            changes[LISTS[name]] = tuple(value)
     stayed, isr, elected = before.isr, changes.get("isr", before.isr), NO_LEADER
     leader = fields.get("leader", NO_LEADER_CHANGE)
     if leader != NO_LEADER_CHANGE:
@@ -98,11 +98,12 @@ def changed(before: PartitionState, record: LogRecord, around: Around) -> Partit
         changes["joined"] = _joined(
             before, isr, changes.get("elr", before.elr), elected, at, around
         )
-    unclean = elected != NO_LEADER and elected not in stayed and elected not in before.elr
-    if unclean or recovery == 1 or before.passed_over:
-        gone = (*stayed, *before.elr) if unclean or recovery == 1 else before.passed_over
-        changes["passed_over"] = tuple(b for b in gone if b not in isr)
-    return msgspec.structs.replace(before, **changes)
+    after = msgspec.structs.replace(before, **changes)
+    unclean = recovery == 1 or (elected != NO_LEADER and before.elects_uncleanly(after))
+    if not unclean and not before.passed_over:
+        return after
+    gone = (*stayed, *before.elr) if unclean else before.passed_over
+    return msgspec.structs.replace(after, passed_over=tuple(b for b in gone if b not in isr))
 
 
 def cleared(before: PartitionState, _at: OffsetAndTime, _around: Around) -> PartitionState:

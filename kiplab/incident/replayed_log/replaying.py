@@ -51,6 +51,7 @@ class Replay:
         self.first: OffsetAndTime | None = None
         self._begun: OffsetAndTime | None = None
         self._last: LogRecord | None = None
+        self._idle_at = -SILENCE_MS
         self._arounds: dict[str, Around] = {}
         self._report, self._exact = report, exact
         self._topics: dict[str, Topic] = {}
@@ -79,9 +80,12 @@ class Replay:
     def _events(self, items: Iterable[LogItem]) -> Iterator[LogEvent]:
         for item in items:
             if isinstance(item, LogRecord):
-                is_late = self._is_late(item)
-                is_first = item.controller_epoch != self.cluster.controller_epoch
-                if item.type != "NO_OP_RECORD" or is_late or is_first or not self.cluster.idles:
+                last = self._last
+                is_late = last is not None and item.time - last.time >= SILENCE_MS
+                if is_late or self.cluster.previous:
+                    previous = last.moment if last and is_late else None
+                    self.cluster = msgspec.structs.replace(self.cluster, previous=previous)
+                if item.type != "NO_OP_RECORD" or is_late or self._tells(item):
                     yield from self._read(item)
                 self._last = item
             elif isinstance(item, Remark):
@@ -89,13 +93,9 @@ class Replay:
             else:
                 self._saved(item)
 
-    def _is_late(self, item: LogRecord) -> bool:
-        last, previous = self._last, None
-        if last is not None and item.time - last.time >= SILENCE_MS:
-            previous = last.moment
-        if previous or self.cluster.previous:
-            self.cluster = msgspec.structs.replace(self.cluster, previous=previous)
-        return previous is not None
+    def _tells(self, no_op: LogRecord) -> bool:
+        is_first = no_op.controller_epoch != self.cluster.controller_epoch
+        return is_first or not self.cluster.idles
 
     def _read(self, item: LogRecord) -> list[LogEvent]:
         """The events of a record: most have one, so that this is no generator."""
@@ -138,9 +138,11 @@ class Replay:
 
     # Quorum and cluster
 
-    def _idled(self, _record: LogRecord) -> Iterable[RecordEffect]:
-        if not self.cluster.idles:
+    def _idled(self, record: LogRecord) -> Iterable[RecordEffect]:
+        # With a longer metadata.max.idle.interval.ms a silence says nothing (KIP-835).
+        if 0 <= record.time - self._idle_at < SILENCE_MS and not self.cluster.idles:
             self._change(idles=True)
+        self._idle_at = record.time
         return (_CLUSTER_ALONE,)
 
     def _controller_changed(self, record: LogRecord) -> Iterable[RecordEffect]:

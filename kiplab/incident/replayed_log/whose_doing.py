@@ -80,18 +80,18 @@ def _handler(event: LogEvent) -> Handler:
     return "controlled shutdown" if stops else "directories"
 
 
-def _told(changes: list[LogEvent], closer: LogEvent | None) -> Iterator[LogEvent]:
+def _told(changes: list[LogEvent], closer: LogEvent | None) -> list[LogEvent]:
     """Changes one behind the other, and the event behind them."""
     first, sure = _first_of(closer, changes) if closer else len(changes), False
-    for event in changes[:first]:
-        yield _with(event, (_alone(event),), None)
+    told = [_with(event, (_alone(event),), None) for event in changes[:first]]
     for event in changes[first:]:
         assert closer is not None
         handler, alone = _handler(closer), _alone(event)
         # A leader may have asked for the first of them just before; what stands behind a change
         # that no leader asks for is of the same event as that.
         sure = sure or alone != "AlterPartition"
-        yield _with(event, (handler,) if sure else (handler, alone), closer)
+        told.append(_with(event, (handler,) if sure else (handler, alone), closer))
+    return told
 
 
 def _with(event: LogEvent, handlers: tuple[Handler, ...], cause: LogEvent | None) -> LogEvent:
@@ -105,14 +105,19 @@ def _fits_behind(opener: LogEvent, event: LogEvent) -> bool:
     (handler,) = opener.handlers
     if handler == "unfenced":
         return before.leader == NO_LEADER != after.leader
-    return handler == "controlled shutdown" and _out(before, after, broker_of(opener.record)[0])
+    # Where it alone is the ISR, its fence writes once more that nobody leads.
+    stops = handler == "controlled shutdown" and before.leader != NO_LEADER
+    return stops and _out(before, after, broker_of(opener.record)[0])
 
 
 def _first_of(closer: LogEvent, changes: list[LogEvent]) -> int:
     """From which change on the event of `closer` wrote them."""
     handler = _handler(closer)
-    if closer.incarnation is None or handler not in _NAMED_LAST:
+    process = closer.incarnation
+    if process is None or handler not in _NAMED_LAST:
         return len(changes)
+    if handler == "registration" and process.registered != closer.record.moment:
+        return len(changes)  # A process that registers again takes nothing back (KAFKA-16952).
     broker, epoch = broker_of(closer.record)
     first = len(changes)
     while first and _out(*_sides(changes[first - 1]), broker):
@@ -132,11 +137,13 @@ def _sides(event: LogEvent) -> tuple[PartitionState, PartitionState]:
 
 def _out(before: PartitionState, after: PartitionState, broker: int) -> bool:
     """Whether the broker is out of the ISR or the ELR, or, the last of the ISR, leads no more."""
+    if before.replicas != after.replicas:
+        return False  # A reassignment.
     if broker in before.isr and broker not in after.isr:
         return True
     if broker in before.elr and broker not in after.elr and broker not in after.isr:
         return True
-    return after.leader == NO_LEADER and before.isr == (broker,)
+    return before.leader != NO_LEADER == after.leader and before.isr == (broker,)
 
 
 def _alone(event: LogEvent) -> Handler:
@@ -144,16 +151,20 @@ def _alone(event: LogEvent) -> Handler:
     before, after = _sides(event)
     fields = event.record.fields
     if not _OF_A_REASSIGNMENT.isdisjoint(fields):
-        done = before.adding or before.removing
-        gone = set(after.replicas) == set(before.replicas) - set(before.removing)
-        return "AlterPartition" if done and gone else "reassignment"
+        if not before.ends_reassignment(after):
+            return "reassignment"
+        # A leader asks for another ISR, and that ends a recovery: else any event has ended it.
+        is_other = NO_LEADER in (before.leader, after.leader) or after.recovering
+        return "unknown" if is_other or after.isr == before.isr else "AlterPartition"
+    if "directories" in fields:  # A report of directories may elect as well.
+        return "directories"
     if _OF_AN_ELECTION.isdisjoint(fields):
-        return "directories" if event.cluster.has_elr or "directories" in fields else "unknown"
+        return "directories" if event.cluster.has_elr else "unknown"
     if after.leader == before.leader and after.leader != NO_LEADER:
         return "AlterPartition"
-    if fields.get("leaderRecoveryState", -1) == 1:
+    if before.elects_uncleanly(after):
         return "unclean election"
-    if after.isr == before.isr and after.leader == after.replicas[0]:
+    if after.isr == before.isr and before.leader != NO_LEADER and after.leader == after.replicas[0]:
         return "preferred election"
     return _without_its_broker(event) if _out(before, after, before.leader) else "unknown"
 
@@ -165,6 +176,6 @@ def _without_its_broker(event: LogEvent) -> Handler:
     """
     before, _ = _sides(event)
     incarnation = event.cluster.incarnations.get(before.leader)
-    level = event.cluster.features.get("metadata.version", 0)
+    level = event.cluster.features.get("metadata.version", _STOPS_ARE_WRITTEN)
     stopping = incarnation is not None and incarnation.shutting_down_since is not None
     return "controlled shutdown" if stopping or level < _STOPS_ARE_WRITTEN else "unknown"
