@@ -134,8 +134,9 @@ def where_words(finding: Finding, most: int = NAMES_MAX) -> str:
 
 
 def place_words(finding: Finding) -> str:
-    """``54–62``."""
-    return str(finding.offset) if finding.until is None else f"{finding.offset}–{finding.until}"
+    """``54–62``; a loss that lines prove may be of no record that was read."""
+    offset = "unknown" if finding.offset == UNKNOWN else str(finding.offset)
+    return offset if finding.until is None else f"{offset}–{finding.until}"
 
 
 def more_words(finding: Finding) -> Iterator[str]:

@@ -16,6 +16,8 @@ LINES_MAX, NEAR_MS = 8, 5_000
 times tie them.
 """
 Tie = tuple[str | int, ...]
+_Proof = tuple[NodeLine, NodeLine]
+"""A line that tells a high watermark, and one that tells where a log ends below it."""
 
 
 class NodeLogs:
@@ -49,7 +51,7 @@ class NodeLogs:
         """
         lines = [self._names.line(line) for line in self._lines]
         yield from (lost for lost in self._losses(lines) if is_asked(lost.partitions[0]))
-        tied = [(line, {*self._exact(line)}, {*_near(line)}) for line in lines]
+        tied = [(line, {*self._exact(line)}) for line in lines]
         yield from (self._quoting(finding, tied) for finding in findings)
 
     def _exact(self, line: NodeLine) -> Iterator[Tie]:
@@ -64,76 +66,97 @@ class NodeLogs:
         if read.get("incarnation") in self._processes:
             yield self._processes[read["incarnation"]]
 
-    def _quoting(
-        self, finding: Finding, tied: Iterable[tuple[NodeLine, set[Tie], set[Tie]]]
-    ) -> Finding:
+    def _quoting(self, finding: Finding, tied: Iterable[tuple[NodeLine, set[Tie]]]) -> Finding:
         records, names = finding.evidence, finding.partitions
         offsets = {record.offset for record in records}
         exact: set[Tie] = {("incarnation", *incarnation) for incarnation in finding.incarnations}
         exact |= {("epoch", *at) for at, e in self._begun.items() if e.record.offset in offsets}
         exact |= {("controller", r.controller_epoch) for r in records if not names}
-        near: set[Tie] = {("broker", broker) for broker, _ in finding.incarnations}
+        # What fits many records: here the time decides.
+        near = {("broker", str(broker)) for broker, _ in finding.incarnations}
         near |= {("partition", name) for name in names}
         times = [t for t in (finding.time, *(r.time for r in records)) if t != UNKNOWN]
         quoted = tuple(
             line.text
-            for line, known, hints in tied
-            if known & exact or (not known and hints & near and _is_near(line.time, times))
+            for line, known in tied
+            if known & exact
+            or (not known and line.read.items() & near and _is_near(line.time, times))
         )
         return replace(finding, lines=(*finding.lines, *quoted)[:LINES_MAX])
 
-    def _losses(self, lines: Sequence[NodeLine]) -> Iterator[Finding]:
-        """F17: a leader that begins below a high watermark of an earlier leader epoch: what was
-        committed between the two is missing. The converse proves nothing.
-        """
-        leaders: dict[tuple[str, str], list[NodeLine]] = {}
+    def _losses(self, lines: Iterable[NodeLine]) -> Iterator[Finding]:
+        """F17. Where a copy proves as much or more, a leader's proof is not told again."""
+        by_name: dict[str, list[NodeLine]] = {}
         for line in lines:
-            if line.kind == "leads":
-                of = line.read["partition"], line.read["topic_id"]
-                leaders.setdefault(of, []).append(line)
-        for (name, topic_id), known in sorted(leaders.items()):
-            cut = [x for x in lines if x.kind == "truncates" and x.read.get("partition") == name]
-            high: NodeLine | None = None
-            for line in sorted(known, key=lambda line: line.number("leader_epoch")):
-                begun = self._begun.get((name, line.number("leader_epoch")))
-                is_other = begun and begun.after and begun.after.key.topic_id != topic_id
-                end = UNKNOWN if high is None else high.number("high_watermark")
-                lost = line.number("offset") < end
-                if high is not None and lost:
-                    yield _loss(name, high, line, cut, None if is_other else begun)
-                if lost or line.number("high_watermark") >= end:
-                    high = line
+            by_name.setdefault(line.read.get("partition", ""), []).append(line)
+        for name, known in sorted(by_name.items()):
+            told: list[range] = []
+            for high, low in (*_cut_copies(known), *_late_leaders(known)):
+                gone = range(low.number("offset"), high.number("high_watermark"))
+                if any(gone[0] in more and gone[-1] in more for more in told):
+                    continue
+                if low.kind == "cuts":
+                    told.append(gone)
+                began = low if low.kind == "leads" else high
+                at = self._begun.get((name, began.number("leader_epoch")))
+                topic_id = at.after.key.topic_id if at and at.after else None
+                is_same = began.read.get("topic_id", topic_id) == topic_id
+                yield _loss(high, low, known, at if is_same else None)
 
 
-def _near(line: NodeLine) -> Iterator[Tie]:
-    """What a line names that fits many records: here its time decides."""
-    if "partition" in line.read:
-        yield "partition", line.read["partition"]
-    if "broker" in line.read:
-        yield "broker", line.number("broker")
+def _cut_copies(lines: Sequence[NodeLine]) -> Iterator[_Proof]:
+    """A copy is cut below the high watermark that it knew: its leader lacks the rest."""
+    cuts = (line for line in lines if line.kind == "cuts")
+    for cut in sorted(cuts, key=lambda line: -line.number("high_watermark")):
+        # It said so when it began to follow. A text begins with its time.
+        said = [x for x in lines if x.kind == "follows" and x.text < cut.text]
+        of = [x for x in said if x.read["high_watermark"] == cut.read["high_watermark"]]
+        yield max(of, key=lambda line: line.text, default=cut), cut
+
+
+def _late_leaders(lines: Iterable[NodeLine]) -> Iterator[_Proof]:
+    """A leader begins below a high watermark of an earlier leader epoch: what was committed between
+    the two is missing. The converse proves nothing.
+    """
+    leaders = [line for line in lines if line.kind in ("leads", "still leads")]
+    leaders.sort(key=lambda x: (x.read["topic_id"], x.number("leader_epoch"), x.kind != "leads"))
+    high: NodeLine | None = None
+    for line in leaders:
+        if high is None or high.read["topic_id"] != line.read["topic_id"]:
+            high = line
+            continue
+        lost = line.kind == "leads" and line.number("offset") < high.number("high_watermark")
+        if lost:
+            yield high, line
+        if lost or line.number("high_watermark") >= high.number("high_watermark"):
+            high = line
 
 
 def _is_near(time: int, times: Iterable[int]) -> bool:
     return time != UNKNOWN and any(abs(other - time) <= NEAR_MS for other in times)
 
 
-def _loss(
-    name: str, high: NodeLine, low: NodeLine, cut: Iterable[NodeLine], at: LogEvent | None
-) -> Finding:
-    first, end = low.number("offset"), high.number("high_watermark")
+def _loss(high: NodeLine, low: NodeLine, lines: Iterable[NodeLine], at: LogEvent | None) -> Finding:
+    name, first, end = low.read["partition"], low.number("offset"), high.number("high_watermark")
     epochs = [line.number("leader_epoch") for line in (high, low)]
     who = "the leader" if at is None or at.after is None else str(at.after.leader)
-    copies = (line.text for line in cut if line.number("offset") < end)
+    why = (
+        f"in leader epoch {epochs[0]} the high watermark was {end}, and {who} starts leader epoch"
+        f" {epochs[1]} from offset {first}"
+    )
+    cannot_say = f"how far the high watermark rose later in leader epoch {epochs[0]}"
+    if low.kind == "cuts":
+        why = f"a copy that knew the high watermark {end} is cut to offset {first}"
+        cannot_say = "whether another copy has them"
+    cut = (x for x in lines if x.kind in ("truncates", "cuts") and x.number("offset") < end)
     return Finding(
         "lost-by-offsets",
         "lost",
-        f"{name} lost the committed records {first} to {end - 1}: in leader epoch {epochs[0]} the"
-        f" high watermark was {end}, and {who} starts leader epoch {epochs[1]} from offset"
-        f" {first}.",
+        f"{name} lost the committed records {first} to {end - 1}: {why}.",
         UNKNOWN if at is None else at.record.offset,
         low.time if at is None else at.record.time,
         partitions=(name,),
         evidence=() if at is None else (at.record,),
-        cannot_say=f"how far the high watermark rose later in leader epoch {epochs[0]}.",
-        lines=(high.text, low.text, *copies)[:LINES_MAX],
+        cannot_say=cannot_say,
+        lines=tuple(dict.fromkeys(line.text for line in (high, low, *cut)))[:LINES_MAX],
     )

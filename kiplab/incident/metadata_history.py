@@ -84,9 +84,8 @@ class MetadataHistory(msgspec.Struct, frozen=True):
         Raises NoHistoryError for a partition that the log has not, UnreadableInputError where a
         file is not what it was, ValueError for a bound that is none.
         """
-        begin = _bound(since)
-        every = self.events(partition)
-        events = [e for e in every if not begin or not _is_before(e.record.moment, begin)]
+        begin, told = _bound(since), self.events(partition)
+        events = [e for e in told if not begin or not _is_before(e.record.moment, begin)]
         keys = [e.after.key for e in events if e.after and e.after.name == partition]
         if not keys:
             raise NoHistoryError(f"there is no partition {partition!r} in this log")
@@ -115,9 +114,9 @@ def read_metadata_log(
     `limit_ms` is how long a partition may be without a leader. `every` tells also what the releases
     involved exclude.
 
-    `logs` are log files of nodes (state-change.log, controller.log, server.log), with times of the
-    `zone`, as in ``"+02:00"``: findings quote them, and they may prove a loss. With `anonymise`
-    topics, hosts, racks, directories and principals have other names in all that is made of it.
+    `logs` are log files of nodes (state-change.log, controller.log, server.log) or folders of them,
+    with times of the `zone`, as in ``"+02:00"``: findings quote them, and they may prove a loss.
+    With `anonymise` topics, hosts, racks, directories and principals have other names everywhere.
 
     Ctrl-C ends the reading: the history is that of what was read until then.
 

@@ -36,6 +36,7 @@ _READ = {
     "topic_id": r"(?:Some\()?[\w-]{22}\)?",
     "incarnation": r"[\w-]{22}",
 }
+_FILES = "state-change.log", "controller.log", "server.log"
 _REJECTED = "Rejecting AlterPartition request from node … for {partition} "
 
 
@@ -93,20 +94,22 @@ _LIKELY = re.compile(
 def read_node_logs(
     paths: Iterable[str | Path], zone: str | None = None
 ) -> tuple[list[NodeLine], list[Remark]]:
-    """The lines that are understood, in the order of the files, and a remark for each file in
-    which none is. Files may be packed with gzip; `zone` is that of their times, ``"+02:00"``.
+    """The lines that are understood, in the order of the files, and a remark for each path in
+    which none is. A folder stands for the log files below it. Files may be packed with gzip; `zone`
+    is that of their times, ``"+02:00"``.
 
     Raises UnreadableInputError for a file, ValueError for a zone.
     """
     found: list[NodeLine] = []
     remarks: list[Remark] = []
     of = _zone(zone) if zone else None
-    for path in map(str, paths):
-        lines = list(_lines_of(path, of))
+    for path in map(Path, paths):
+        below = sorted(file for name in _FILES for file in path.rglob(f"{name}*"))
+        lines = [line for file in below or [path] for line in _lines_of(str(file), of)]
         found += lines
         if not lines:
-            why = "no line of it is known: state-change.log, controller.log and server.log are read"
-            remarks.append(Remark("undecoded", why, path))
+            why = f"no line of it is known: {', '.join(_FILES)} are read"
+            remarks.append(Remark("undecoded", why, str(path)))
     return found, remarks
 
 
@@ -119,11 +122,13 @@ def _zone(text: str) -> tzinfo | None:
 
 def _lines_of(file: str, zone: tzinfo | None) -> Iterator[NodeLine]:
     incarnation: dict[str, str] = {}
+    ends: dict[str, int] = {}
     for block in line_blocks(chunks_of(file)):
         for text in block.decode("utf-8", "replace").splitlines():
             line = _understood(text, zone) if _LIKELY.search(text) else None
             if line is None:
                 continue
+            of = line.read.get("partition", "")
             if line.kind == "starts":
                 incarnation = {}
             if line.kind in ("starts", "registered"):
@@ -131,6 +136,11 @@ def _lines_of(file: str, zone: tzinfo | None) -> Iterator[NodeLine]:
             elif line.kind in ("clean start", "unclean start"):
                 # It names no broker: it is the process that last said its name in this file.
                 line = msgspec.structs.replace(line, read=incarnation)
+            elif line.kind == "truncates":
+                ends[of] = line.number("offset")
+            elif line.kind == "falls" and ends.get(of) == line.number("offset"):
+                # Else it takes over that of a leader that knows less, which cuts nothing.
+                line = msgspec.structs.replace(line, kind="cuts")
             yield line
 
 

@@ -37,12 +37,20 @@ FROM_GRADEBOOK = """
 import json, sys
 from nbgrader.api import Gradebook
 with Gradebook("sqlite:///gradebook.db") as book:
-    cells = {c.name: c.max_score for n in book.find_assignment(sys.argv[1]).notebooks
-             for c in n.grade_cells}
+    cells = {name: {c.name: c.max_score for n in book.find_assignment(name).notebooks
+                    for c in n.grade_cells} for name in sys.argv[1:]}
     scores = {s.student.id: {g.name: g.auto_score for n in s.notebooks for g in n.grades}
               for s in book.assignment_submissions(sys.argv[1])}
 print(json.dumps([cells, scores]))
 """
+"""The cells of each lab, and the scores in the first."""
+FOR_GRADING = """
+import sys
+from otter.assign import main
+for name in sys.argv[1:]:
+    main(f"{name}/{name}.ipynb", f"{name}/dist", no_pdfs=True, no_run_tests=True)
+"""
+"""As `otter assign --no-pdfs --no-run-tests` for each."""
 Points = dict[str, float]
 """By the name of the exercise or written question."""
 Grades = dict[str, Points]
@@ -117,27 +125,23 @@ def hand_in(name: str, folder: Path, edition: Path) -> Iterator[tuple[str, Path]
         yield kind, there
 
 
-def otter_editions(graders: Graders, name: str, folder: Path, *options: str) -> Path:
-    """What `otter assign` makes: the folder with both editions."""
-    master = write_master(lab_of(name), folder)
-    dist = master.parent / "dist"
-    graders.run(folder, "-m", "otter", "assign", "--no-pdfs", *options, master, dist)
-    return dist
-
-
-def otter_reads(graders: Graders, name: str, folder: Path) -> Points:
-    """The exercises in the edition for grading, and the points of their tests."""
-    dist = otter_editions(graders, name, folder, "--no-run-tests")
-    read = nbformat.read(dist / "autograder" / f"{name}.ipynb", as_version=4)
-    return {
-        asked: sum(case["points"] for suite in test["suites"] for case in suite["cases"])
-        for asked, test in read.metadata["otter"]["tests"].items()
-    }
+def otter_reads(graders: Graders, folder: Path) -> Iterator[Points]:
+    """Of each lab the exercises in the edition for grading, and the points of their tests."""
+    masters = [write_master(lab_of(name), folder) for name in NAMES]
+    graders.run(folder, "-c", FOR_GRADING, *NAMES)
+    for master in masters:
+        read = nbformat.read(master.parent / "dist" / "autograder" / master.name, as_version=4)
+        yield {
+            asked: sum(case["points"] for suite in test["suites"] for case in suite["cases"])
+            for asked, test in read.metadata["otter"]["tests"].items()
+        }
 
 
 def otter_grades(graders: Graders, name: str, folder: Path) -> Grades:
     """Each submission by `otter run`; `otter assign` has run the solutions before."""
-    dist = otter_editions(graders, name, folder)
+    master = write_master(lab_of(name), folder)
+    dist = master.parent / "dist"
+    graders.run(folder, "-m", "otter", "assign", "--no-pdfs", master, dist)
     (autograder,) = (dist / "autograder").glob("*.zip")
     found = {}
     for kind, there in hand_in(name, folder, dist / "student"):
@@ -148,17 +152,20 @@ def otter_grades(graders: Graders, name: str, folder: Path) -> Grades:
     return found
 
 
-def nbgrader_reads(graders: Graders, name: str, course: Path) -> Points:
-    """The cells of the gradebook with their points, once `generate_assignment` has run."""
-    write_source(lab_of(name), course)
-    graders.run(course, "-m", "nbgrader", "generate_assignment", name)
-    cells: Points = json.loads(graders.run(course, "-c", FROM_GRADEBOOK, name))[0]
-    return {cell.removeprefix("points-"): points for cell, points in cells.items()}
+def nbgrader_reads(graders: Graders, course: Path) -> Iterator[Points]:
+    """Of each lab the cells of the gradebook with their points, once `generate_assignment` ran."""
+    for name in NAMES:
+        write_source(lab_of(name), course)
+    graders.run(course, "-m", "nbgrader", "generate_assignment", "*")
+    cells = json.loads(graders.run(course, "-c", FROM_GRADEBOOK, *NAMES))[0]
+    for name in NAMES:
+        yield {cell.removeprefix("points-"): points for cell, points in cells[name].items()}
 
 
 def nbgrader_grades(graders: Graders, name: str, course: Path) -> Grades:
     """All submissions by `nbgrader autograde`. The sums are those of `nbgrader export`."""
-    nbgrader_reads(graders, name, course)
+    write_source(lab_of(name), course)
+    graders.run(course, "-m", "nbgrader", "generate_assignment", name)
     students = dict(hand_in(name, course / "submitted", course / "release" / name))
     graders.run(course, "-m", "nbgrader", "autograde", name)
     graders.run(course, "-m", "nbgrader", "export", "--to", "grades.csv")
@@ -192,16 +199,13 @@ def graders(tmp_path_factory: pytest.TempPathFactory) -> Graders:
     return installed_graders(tmp_path_factory.mktemp("graders"))
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_both_read_the_points_of_every_lab(
-    graders: Graders, name: str, tmp_path: Path, rewrite: bool
-) -> None:
+def test_both_read_the_points_of_every_lab(graders: Graders, tmp_path: Path, rewrite: bool) -> None:
     (course := tmp_path / "course").mkdir()
-    by_nbgrader = nbgrader_reads(graders, name, course)
-    by_otter = otter_reads(graders, name, tmp_path)
-    written = {f"written-{marked.name}": marked.points for marked in lab_of(name).all_of(Marked)}
-    assert by_nbgrader == by_otter | written
-    holds_as_recorded("points", name, by_otter, rewrite=rewrite)
+    read = zip(NAMES, nbgrader_reads(graders, course), otter_reads(graders, tmp_path), strict=True)
+    for name, by_nbgrader, by_otter in read:
+        written = {f"written-{asked.name}": asked.points for asked in lab_of(name).all_of(Marked)}
+        assert by_nbgrader == by_otter | written, name
+        holds_as_recorded("points", name, by_otter, rewrite=rewrite)
 
 
 @pytest.mark.parametrize("name", GRADED)

@@ -48,6 +48,9 @@ class AnotherEngine:
             case deciding.SessionOver():
                 rule = MODE_MOVES[type(node), moves.ExpireSession]
                 ((_, (_, sends, facts)),) = rule(other, moves.ExpireSession(question.broker))
+            case deciding.Operated():
+                rule = MODE_MOVES[type(node), type(question.move)]
+                ((_, (_, sends, facts)),) = rule(other, question.move)
             case _:
                 return deciding.Decision(question)
         answers = [send.body for send in sends if isinstance(send.body, ApiResponse)]

@@ -115,8 +115,9 @@ SCENES: dict[str, tuple[tuple[str, ...], str, Callable[[real_run.RealRun], bool]
     ),
     "settings are changed and the feature is switched": (
         ("4.2", "4.3"),
-        f"kafka 4.3 elr=1\n{THREE}"
+        f"kafka 4.3 elr=1\n{THREE}given min-insync-replicas=2\ntopic views isr=1,2,3 leader=1\n"
         "topic orders replicas=1,2,3 isr=1,2,3 leader=1 min-insync-replicas=2\n"
+        "shut-down 3\nstart 3\nconfigure-brokers min-insync-replicas=3\n"
         "crash 3\nexpire 3\ncrash 2\nexpire 2\nconfigure orders min-insync-replicas=3\n"
         "configure orders unclean-leader-election=yes\nstart 3\nunfence 3\nupgrade elr=0\n"
         "crash 1\nexpire 1\nupgrade elr=1\nstart 1\nunfence 1\n",

@@ -125,6 +125,7 @@ def test_what_is_kafkas_own_is_marked() -> None:
         ("upgrade all kafka=3.6", "broker 1 is up"),
         ("delete-records orders-0 before=2", "a real broker does not do that here"),
         (f"produce orders-0 count={live_kafka.RECORDS_MAX + 1} acks=1", "10,001 are too many"),
+        ("configure-brokers min-insync-replicas=2", "settings stay as they are made"),
         ("produce orders-0 count=1 transaction=open", "receives no transaction"),
     ],
 )

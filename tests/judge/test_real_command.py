@@ -157,6 +157,7 @@ CASES: list[tuple[tuple[SetUp, ...], tuple[str, ...], int, str]] = [
     ((jars, java(DIES)), LIVE, 3, f"{DEAD}it had enough\n"),
     # A port that is always taken.
     ((jars, java(PORT_TAKEN)), LIVE, 3, f"{DEAD}java.net.BindException: Address already in use\n"),
+    ((), ("elr-acks-one", "--elr", "0", "--recorded"), 3, "with `elr` as the play has it: ask"),
     ((), ("own.play", "--kafka", "3.4", "--recorded"), 3, "Only plays that come with kiplab are"),
 ]
 

@@ -55,6 +55,9 @@ def test_a_play_that_comes_with_kiplab_is_recorded_on_every_release(name: str) -
         kept = real_run.shipped_columns()[name][patch_release(release)]
         leads = name in LED and release in partition_process.partition_releases()
         assert set(kept.columns) == ({"both", "controller", "leader"} if leads else {"controller"})
+    for release in ("3.9", "4.0", "4.3"):
+        features = chosen(name, release, "both").features
+        assert recorded(name, release).both.engine.features == features
 
 
 @pytest.mark.parametrize(

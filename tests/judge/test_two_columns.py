@@ -77,9 +77,12 @@ def test_what_becomes_of_a_held_request_is_the_same_in_both(lines: tuple[str, ..
 
 
 def test_operators_ask_both() -> None:
-    both = columns(made("crash 1", "expire 1", "elect orders-0", "fail-over"), "3.5", "3.5")
+    asked = ("elect orders-0", "configure-brokers min-insync-replicas=2", "fail-over")
+    both = columns(made("crash 1", "expire 1", *asked), "3.5", "3.5")
     assert both.agree
     assert both.requests == 1
+    (setting,) = [line for line in both.lines if line.play.startswith("configure-brokers")]
+    assert setting.kafka[0].endswith("ConfigRecord topic= name=min.insync.replicas value=2")
 
 
 @pytest.mark.parametrize(

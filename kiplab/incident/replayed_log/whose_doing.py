@@ -143,7 +143,9 @@ def _out(before: PartitionState, after: PartitionState, broker: int) -> bool:
         return True
     if broker in before.elr and broker not in after.elr and broker not in after.isr:
         return True
-    return before.leader != NO_LEADER == after.leader and before.isr == (broker,)
+    # A fence writes once more that nobody leads, which begins a leader epoch.
+    leads_no_more = after.leader == NO_LEADER and after.leader_epoch != before.leader_epoch
+    return leads_no_more and before.isr == (broker,)
 
 
 def _alone(event: LogEvent) -> Handler:

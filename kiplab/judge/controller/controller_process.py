@@ -5,6 +5,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from ...protocol.kraft.replay import MIN_INSYNC
 from ...protocol.kraft.sessions import SESSION_TIMEOUT_MS
 from ...protocol.releases import RELEASES
 from .. import java_process
@@ -33,18 +34,21 @@ _SINCE = {
 class ControllerProcess(java_process.OwnedProcess):
     """``with ControllerProcess("3.4") as kafka: kafka.port``: a fresh cluster of one controller, of
     a release or patch release, at `metadata_version` or the latest, with eligible leader replicas
-    at level `elr`. Raises UnjudgedReleaseError for another release, MissingKafkaError where none
-    can be run, DeadKafkaError where it does not start.
+    at level `elr`, and `min_insync` replicas in its properties. Raises UnjudgedReleaseError for
+    another release, MissingKafkaError if none can be run, DeadKafkaError where it does not start.
 
     It is told to `freeze` its clock, to `advance` it by so many ms, to `thaw` it, and what is `now`
     by it; to `restart` in the same process and on the same log.
     """
 
-    def __init__(self, release: str, metadata_version: str | None = None, elr: int = 0) -> None:
+    def __init__(
+        self, release: str, metadata_version: str | None = None, elr: int = 0, min_insync: int = 1
+    ) -> None:
         self.patch = patch_release(release)
         self.release = release if release in RELEASES else release.rpartition(".")[0]
         self.metadata_version = metadata_version or RELEASES[self.release].latest
         self.elr = elr
+        self._own = java_process.properties({MIN_INSYNC: min_insync})
         self._formatted = (self.metadata_version, elr)
         self.jars = jars_of(self.patch)
         super().__init__(f"Kafka {self.patch}")
@@ -64,7 +68,7 @@ class ControllerProcess(java_process.OwnedProcess):
                 shutil.copytree(self.data, self._blank)
 
     def _write_settings(self) -> None:
-        text = server_settings(self.release, self.port, self.data)
+        text = server_settings(self.release, self.port, self.data) + self._own
         Path(self._settings).write_text(text, encoding="utf-8")
 
     def begin_anew(self) -> None:

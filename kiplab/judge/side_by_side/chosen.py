@@ -156,8 +156,9 @@ def live_columns(what: Chosen, between: Between = lambda _start, nodes: nodes) -
 
 
 def _controller(what: Chosen, stack: ExitStack) -> RealController:
-    features = what.features
-    process = ControllerProcess(what.patch, features.metadata_version, int(features.has_elr))
+    features, setup = what.features, header.setup_of(what.play, what.features)
+    rules = (features.metadata_version, int(features.has_elr), setup.static_min_insync_replicas)
+    process = ControllerProcess(what.patch, *rules)
     stack.enter_context(process)
     try:
         return stack.enter_context(closing(RealController(process)))

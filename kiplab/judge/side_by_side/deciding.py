@@ -60,10 +60,13 @@ class VersionRaised(msgspec.Struct, frozen=True, tag="version-raised"):
     metadata_version: str
 
 
+OperatorMove = moves.Configure | moves.ConfigureBrokers | moves.DeleteTopic | moves.UpgradeElr
+
+
 class Operated(msgspec.Struct, frozen=True, tag="operated"):
     """An operator changes a setting, deletes a topic, or switches a feature."""
 
-    move: moves.Configure | moves.DeleteTopic | moves.UpgradeElr
+    move: OperatorMove
 
 
 ControllerQuestion = RequestAsked | SessionOver | TakeOver | VersionRaised | Operated

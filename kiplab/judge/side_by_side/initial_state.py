@@ -231,16 +231,19 @@ class InitialState:
             raise self._untold("topic", partitions[-1].name, why)
         unclean = any(wanted.unclean_leader_election for wanted in partitions)
         try:
-            self._create(topic, assigned, unclean=unclean, min_insync=self._min_insync(partitions))
+            min_insync = self._min_insync(topic, in_order[0])
+            self._create(topic, assigned, unclean=unclean, min_insync=min_insync)
         except RefusedByKafkaError as refused:
             why = f"Kafka refuses {refused}"
             raise self._untold("topic", partitions[0].name, why) from None
 
-    def _min_insync(self, partitions: Sequence[registrations.PartitionRegistration]) -> int | None:
+    def _min_insync(self, topic: str, wanted: registrations.PartitionRegistration) -> int | None:
         """A controller reads it only where it has, or will have, eligible leader replicas."""
+        assert isinstance(self._wanted, Controller)
         switched = any(s.verb == "upgrade" and s.arg("elr") for s in self._play.statements)
-        asked = self.kafka.process.elr or switched
-        return partitions[0].min_insync_replicas if asked else None
+        has_own = topic in self._wanted.topics_with_min_insync
+        asked = has_own and (self.kafka.process.elr or switched)
+        return wanted.min_insync_replicas if asked else None
 
     def _create(
         self,

@@ -118,8 +118,6 @@ def _controller_can_be_told(move: moves.Move) -> None:
     match move:
         case moves.Upgrade() if move.node in (None, CONTROLLER):
             why = "a real controller stays on its release while a play runs"
-        case moves.ConfigureBrokers():
-            why = "the settings of all topics stay as a real controller begins with them"
         case moves.Fire() if move.node == CONTROLLER:
             own = "what a real controller does by itself every 300 s"
             why = f"{own} is switched off, so that nothing happens by itself"
@@ -132,7 +130,7 @@ def _leaders_can_be_told(cluster: Cluster, move: moves.Move) -> None:
     match move:
         case moves.Produce() if move.transaction:
             raise _unaskable("a real broker receives no transaction")
-        case moves.Configure() | moves.DeleteTopic():
+        case moves.Configure() | moves.ConfigureBrokers() | moves.DeleteTopic():
             raise _unaskable("a real broker's topics and their settings stay as they are made")
         case moves.Race():
             raise _unaskable("its threads meet where nobody can hold one up")
@@ -191,7 +189,7 @@ def _ruling(
     if isinstance(cause, moves.ExpireSession):
         question = deciding.SessionOver(cause.broker)
         return _replayed(cluster, mine, ask(question, cluster, expected))
-    if isinstance(cause, moves.Configure | moves.DeleteTopic):
+    if isinstance(cause, deciding.OperatorMove):
         operated = _replayed(cluster, mine, ask(deciding.Operated(cause), cluster, expected))
         done = (fact for fact in mine[2] if isinstance(fact, TopicConfigured | TopicDeleted))
         return operated[0], operated[1], (*operated[2], *done)

@@ -16,7 +16,7 @@ from ...protocol.facts import RecordWritten
 from ...protocol.ids import CONTROLLER, BrokerEpoch, BrokerId, MetadataOffset
 from ...protocol.kraft.heartbeats import broker_heartbeat
 from ...protocol.kraft.records import RegisterBrokerRecord
-from ...protocol.kraft.replay import MIN_INSYNC, UNCLEAN
+from ...protocol.kraft.replay import CLUSTER, MIN_INSYNC, UNCLEAN
 from ...protocol.kraft.sessions import SESSION_TIMEOUT_MS
 from ...protocol.messages import BrokerHeartbeatRequest, BrokerRegistrationRequest, Request
 from ...protocol.replica.broker_parts import process_of
@@ -88,8 +88,10 @@ class LiveKafka:
                 refused = self._operate(question.move)
         return deciding.Decision(question, None, self._written(cluster), refused)
 
-    def _operate(self, move: moves.Configure | moves.DeleteTopic | moves.UpgradeElr) -> str:
+    def _operate(self, move: deciding.OperatorMove) -> str:
         match move:
+            case moves.ConfigureBrokers():
+                return self.kafka.configure(CLUSTER, MIN_INSYNC, str(move.min_insync_replicas))
             case moves.UpgradeElr():
                 return self.kafka.switch_elr(move.level)
             case moves.DeleteTopic():

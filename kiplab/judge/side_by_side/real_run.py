@@ -17,7 +17,6 @@ from ...machine import LackingError
 from ...plays import header, library, runner
 from ...plays.play import Play
 from ...plays.verdict import verdict
-from ...protocol.features import parse_features
 from ...runs import Run
 from ..java_process import DeadKafkaError
 from ..kafka_jars import jar_cache
@@ -179,7 +178,10 @@ def real(
     if live is False and recorded is None:
         possible_leaders(what, asked_for=asked_for)
         nothing = f"Nothing is recorded of {what.play.name} on Kafka {what.patch}."
-        mend = "Only plays that come with kiplab are recorded: ask for a live run."
+        mend = (
+            "Only plays that come with kiplab are recorded, at the latest metadata version of a"
+            " release and with `elr` as the play has it: ask for a live run."
+        )
         raise jar_cache.MissingKafkaError(nothing, mend)
     if live or recorded is None:
         return _live(what, asked_for=asked_for)
@@ -253,10 +255,10 @@ def columns_of(what: Chosen, recorded: RecordedColumn) -> TwoColumns:
 
 
 def _recorded(what: Chosen, *, asked_for: bool) -> RealRun | None:
-    """Of plays that come with kiplab, at the latest metadata version of a release."""
+    """Of plays that come with kiplab, with the features that a release alone asks for."""
     name = what.play.name
     is_shipped = name in library.names() and library.load(name) == what.play
-    if not is_shipped or what.features != parse_features(what.features.release):
+    if not is_shipped or what.features != chosen(name, what.patch, what.judge).features:
         return None
     if what.with_zookeeper:
         recorded = recorded_passages(name).get(what.patch)

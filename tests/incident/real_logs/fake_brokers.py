@@ -101,6 +101,10 @@ class Incident:
         self._logs: dict[Path, MetadataLog] = {}
         self._folder = process.data / "__cluster_metadata-0"
 
+    def end(self) -> None:
+        """No more is asked."""
+        self.kafka.close()
+
     def do(self, line: str) -> None:
         """One line of a script."""
         verb, *words = line.split()

@@ -1,9 +1,9 @@
 """What real controllers wrote in scripted incidents, and what Kafka's tool says of it, as files.
 
 The head of a script names the release, the metadata version, the level of eligible leader replicas
-and settings of the controller. At its end ``cut FILE BYTES`` keeps the first bytes of a segment in
-the folder ``half``, and each ``dump FILE RELEASE PATTERNS... [OPTION]`` is one run of
-kafka-dump-log.
+and settings of the controller, and says whether the brokers are real. At its end ``cut FILE BYTES``
+keeps the first bytes of a segment in the folder ``half``, and each ``dump FILE RELEASE PATTERNS...
+[OPTION]`` is one run of kafka-dump-log.
 """
 
 import gzip
@@ -13,11 +13,12 @@ from pathlib import Path
 
 from tests.incident.real_logs.dump_tool import dumped
 from tests.incident.real_logs.fake_brokers import Incident, TalkativeController, lines_of
+from tests.incident.real_logs.real_brokers import LoggingController, RealIncident
 
 HERE = Path(__file__).parent
 RECORDINGS = HERE.parent / "recordings"
 SCRIPTS = {path.stem: path for path in sorted((HERE / "scripts").glob("*.incident"))}
-HEAD = ("kafka", "metadata-version-is", "elr", "setting")
+HEAD = ("kafka", "real-brokers", "metadata-version-is", "elr", "setting")
 
 
 def record(name: str, into: Path = RECORDINGS) -> Iterator[Path]:
@@ -29,11 +30,18 @@ def record(name: str, into: Path = RECORDINGS) -> Iterator[Path]:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     with _controller(lines) as process:
-        incident = Incident(process)
-        for line in lines:
-            if line.split()[0] not in (*HEAD, *KEPT):
-                incident.do(line)
-        incident.kafka.close()
+        if isinstance(process, LoggingController):
+            incident: Incident = RealIncident(process)
+        else:
+            incident = Incident(process)
+        try:
+            for line in lines:
+                if line.split()[0] not in (*HEAD, *KEPT):
+                    incident.do(line)
+        finally:
+            incident.end()
+        if isinstance(incident, RealIncident):
+            incident.keep_logs(folder)
         _keep(process.data / "__cluster_metadata-0", folder)
     for line in lines:
         verb, *words = line.split()
@@ -44,9 +52,10 @@ def record(name: str, into: Path = RECORDINGS) -> Iterator[Path]:
 
 def _controller(lines: list[str]) -> TalkativeController:
     heads = [line.split() for line in lines if line.split()[0] in HEAD]
-    head = {words[0]: words[1] for words in heads}
+    head = {words[0]: words[-1] for words in heads}
     settings = dict(words[1].split("=") for words in heads if words[0] == "setting")
-    return TalkativeController(
+    kind = LoggingController if "real-brokers" in head else TalkativeController
+    return kind(
         head["kafka"], head.get("metadata-version-is", ""), int(head.get("elr", 0)), settings
     )
 

@@ -34,11 +34,11 @@ class Questions:
         self._versions, self._elr = alter_partition, elr
         self._incarnations: dict[ids.BrokerId, int] = {}
         self._kinds: dict[Callable[[Truth], messages.Request], int] = {
-            self.heartbeat: 40,
+            self.heartbeat: 50 if elr else 40,
             self.alter_partition: 40,
             self.registration: 14 if elr else 8,
             self.election: 12,
-            self.unregistration: 1,
+            self.unregistration: 2 if elr else 1,
         }
         if elr:
             self._kinds[self.assignment] = 10
@@ -125,7 +125,8 @@ class Questions:
                 metadata_offset=ids.MetadataOffset(held.next_offset + dice.choice([-1, -1, 5])),
             )
         leaving = self._leaving(held)
-        broker = dice.choice(leaving) if leaving and dice.once_in(2) else self._broker()
+        goes_on = leaving and (not dice.once_in(4) if self._elr else dice.once_in(2))
+        broker = dice.choice(leaving) if goes_on else self._broker()
         return messages.BrokerHeartbeatRequest(
             broker=broker,
             broker_epoch=self._epoch(held, broker, wrong=0.07),

@@ -29,12 +29,11 @@ ENOUGH = 20
 RARE = {
     Rule(ERROR, "NEW_LEADER_ELECTED"): 5,
     Rule(GUARD, "pr-20629.last-known-by-leader"): 5,
-    Rule(GUARD, "841.registered"): 10,
-    Rule(TRANSITION, "CONTROLLED_SHUTDOWN to SHUTDOWN_NOW by heartbeat"): 5,
+    Rule(TRANSITION, "CONTROLLED_SHUTDOWN to SHUTDOWN_NOW by heartbeat"): 10,
 }
 """Rules that need fewer: of some thousand requests one completes a reassignment that takes the
-leadership from its sender, empties the ISR of a partition without a leader, has a member of the ISR
-that is not registered, or lets a broker go that had to wait for it and has not been silent since.
+leadership from its sender, empties the ISR of a partition without a leader, or lets a broker go
+that had to wait for it and has not been silent since.
 """
 
 
