@@ -36,9 +36,8 @@ def change_line(event: LogEvent, state: PartitionState | None) -> ChangeLine:
     """The line of a record; `state` is the partition after it."""
     epochs = ("", "") if state is None else (str(state.leader_epoch), str(state.partition_epoch))
     record = event.record
-    return ChangeLine(
-        record.offset, time_words(record.time), change_words(event), *epochs, doing(event)
-    )
+    what = time_words(record.time), change_words(event)
+    return ChangeLine(record.offset, *what, *epochs, doing(event))
 
 
 def change_words(event: LogEvent, *, short: bool = False) -> str:
@@ -54,8 +53,7 @@ def change_words(event: LogEvent, *, short: bool = False) -> str:
     if after is None:
         return "topic removed"
     if before is None:
-        leader = _leader(after.leader)
-        return f"created, leader {leader}, ISR {broker_list(after.isr)}"
+        return f"created, leader {_leader(after.leader)}, ISR {broker_list(after.isr)}"
     differences = [*_differences(before, after)]
     if short:
         return ", ".join(f"{name} {new.replace(', ', ',')}" for name, _, new in differences)

@@ -1,17 +1,41 @@
-"""The findings of a whole log: those of one rule and one event told as one, the gravest kept."""
+"""The findings of a whole log, those of one rule and one event told as one, and its remarks."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import get_args
 
 import msgspec
 
 from .findings.finding import Finding, FindingKind
+from .log_items import Remark, RemarkKind
 
 KEPT = 10_000
 """As many findings are kept; the rest is counted."""
+REMARKS_KEPT = 1000
+"""As many remarks of one kind are kept; the rest is counted."""
 _KINDS: tuple[FindingKind, ...] = get_args(FindingKind)
 _ALONE = -1
 _FindingKey = tuple[str, int, int]
+
+
+class GatheredRemarks(Iterable[Remark]):
+    """The first remarks of each kind as they come, then how many more there are."""
+
+    def __init__(self) -> None:
+        self._kept: list[Remark] = []
+        self._counts: Counter[RemarkKind] = Counter()
+
+    def add(self, remark: Remark) -> None:
+        """One remark more."""
+        self._counts[remark.kind] += 1
+        if self._counts[remark.kind] <= REMARKS_KEPT:
+            self._kept.append(remark)
+
+    def __iter__(self) -> Iterator[Remark]:
+        yield from self._kept
+        for kind, count in self._counts.items():
+            if (more := count - REMARKS_KEPT) > 0:
+                yield Remark(kind, f"{more:,} more of this kind are counted only: {kind}", "")
 
 
 class _FoundTogether(msgspec.Struct):

@@ -80,10 +80,8 @@ def concerned(events: Sequence[LogEvent], key: PartitionKey) -> tuple[LogEvent, 
     topic, mine, governing = states[-1].topic if states else "", [], None
     for event in events:
         cluster = event.cluster
-        now = (
-            *(cluster.controller_epoch, cluster.features, cluster.cluster_settings),
-            cluster.topic_settings.get(topic),
-        )
+        settings = cluster.cluster_settings, cluster.topic_settings.get(topic)
+        now = cluster.controller_epoch, cluster.features, settings
         is_of_cluster = event.partition is None and event.incarnation is None and now != governing
         is_of_broker = event.incarnation is not None and event.incarnation.broker in brokers
         if is_of_cluster or is_of_broker or _is_about(event, key) or _silence(event):

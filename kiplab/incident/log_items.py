@@ -51,7 +51,7 @@ class SavedState(msgspec.Struct, frozen=True):
 
 
 RemarkKind = Literal[
-    "left over", "damaged", "gap", "truncated", "undecoded", "clock back", "no times", "broken line"
+    "left over", "damaged", "gap", "truncated", "undecoded", "clock back", "broken line"
 ]
 
 

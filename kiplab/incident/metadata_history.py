@@ -152,7 +152,7 @@ def read_metadata_log(
         gc.set_threshold(young, *older)
     if replay.last:
         states = [state for state in replay.partitions.values() if asked.is_about(state)]
-        at_end = findings_at_end(replay.cluster, states, replay.last, thresholds)
+        at_end = findings_at_end(replay.cluster, states, replay.last, thresholds, replay.first)
         found.add_all(asked.within(at_end, replay.last))
         if is_whole and not is_met and not states:
             said = [f"nothing in this log is about {', '.join(wanted)}"]

@@ -1,17 +1,19 @@
 """The state of a cluster as its metadata log tells it, and one step of it: a LogEvent.
 
-All values are frozen. `PartitionState.joined` and the dicts of a ClusterState are replaced, never
-changed.
+All values are frozen. `PartitionState.joined` and the mappings of a ClusterState are replaced,
+never changed.
 """
 
-from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Literal, NamedTuple, TypeVar
 
 import msgspec
 
 from .log_items import UNKNOWN, LogRecord, OffsetAndTime
 
 NO_LEADER = -1
+KeyT = TypeVar("KeyT")
+ValueT = TypeVar("ValueT")
 
 
 class PartitionKey(NamedTuple):
@@ -118,11 +120,37 @@ class RegisteredIncarnation(msgspec.Struct, frozen=True, gc=False):
         return not self.fenced and self.shutting_down_since is None and self.ended is None
 
 
+class SharedMapping(Mapping[KeyT, ValueT]):
+    """`late` lies over `base`; an empty value stands for none. One with another value shares most:
+    n values one after the other cost about n√n steps, and n² where each is put into a copy.
+    """
+
+    def __init__(self, base: Mapping[KeyT, ValueT] = {}, late: Mapping[KeyT, ValueT] = {}) -> None:
+        self._base, self._late = base, late
+
+    def __getitem__(self, key: KeyT) -> ValueT:
+        return self._late[key] if key in self._late else self._base[key]
+
+    def __iter__(self) -> Iterator[KeyT]:
+        return iter(self._together())
+
+    def __len__(self) -> int:
+        return len(self._together())
+
+    def with_value(self, key: KeyT, value: ValueT) -> "SharedMapping[KeyT, ValueT]":
+        """One that has this value, in the place of another one."""
+        one = SharedMapping(self._base, {**self._late, key: value})
+        return SharedMapping(one._together()) if len(one._late) ** 2 > 8 * len(self._base) else one
+
+    def _together(self) -> dict[KeyT, ValueT]:
+        return {key: value for key, value in {**self._base, **self._late}.items() if value}
+
+
 class ClusterState(msgspec.Struct, frozen=True, gc=False):
     """What is true of the whole cluster: replaced where a record changes it.
 
     `incarnations` has the present one of each broker, also one that ended without a successor;
-    `earlier_incarnations` those before it, oldest first. `features` are levels by name.
+    `earlier_incarnations` the last hundred before it, oldest first. `features` are levels by name.
     `topic_settings` and `cluster_settings` have min.insync.replicas and
     unclean.leader.election.enable as the records set them. `controller_id` is that of the active
     controller, `controller_release` what it registered, both where the log tells.
@@ -132,13 +160,15 @@ class ClusterState(msgspec.Struct, frozen=True, gc=False):
     controller_since: OffsetAndTime | None = None
     controller_id: int = UNKNOWN
     controller_release: str = ""
-    incarnations: Mapping[int, RegisteredIncarnation] = {}
-    earlier_incarnations: Mapping[int, tuple[RegisteredIncarnation, ...]] = {}
+    incarnations: SharedMapping[int, RegisteredIncarnation] = SharedMapping()
+    earlier_incarnations: SharedMapping[int, tuple[RegisteredIncarnation, ...]] = SharedMapping()
     features: Mapping[str, int] = {}
-    topic_settings: Mapping[str, Mapping[str, str]] = {}
+    topic_settings: SharedMapping[str, Mapping[str, str]] = SharedMapping()
     cluster_settings: Mapping[str, str] = {}
     idles: bool = False
     """Whether the controllers of this log write a record each second while nothing happens."""
+    fenced_last: tuple[int, ...] = ()
+    """The two brokers that were fenced last."""
     previous: OffsetAndTime | None = None
     """The record before this one, where that was a second or more before it."""
 

@@ -173,7 +173,6 @@ _ControllerMark = Literal["unchanged", "compared", "elected", "stood down", "que
 _RunMark = Literal["broken", "not applicable", "happened"]
 _BrokerMark = Literal[_ProcessMark, _LogMark, _IsrMark, _ElectionMark]
 MarkKind = Literal[_BrokerMark, _ClientMark, _ControllerMark, _RunMark, "finding"]
-"""The kinds of marks."""
 
 
 class MarkRow(msgspec.Struct, frozen=True):

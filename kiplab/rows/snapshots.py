@@ -86,7 +86,7 @@ class QueueWatch:
         self._meant: dict[tuple[Key, int], BrokerEpoch] = {}
         """By the identity of a queued request, kept by the history: its broker's registration."""
         self._registered: dict[BrokerId, BrokerEpoch] = {}
-        self._lives: dict[tuple[BrokerId, BrokerEpoch], BrokerEpoch] = {}
+        self._incarnations: dict[tuple[BrokerId, BrokerEpoch], BrokerEpoch] = {}
         """By what a broker takes for its epoch: the one that it was registered with then."""
         self.sent_for: dict[MessageName, BrokerEpoch] = {}
         """By the name of a request that is or was on its way: for which incarnation it is."""
@@ -120,14 +120,14 @@ class QueueWatch:
                 self._registered[node.id] = registration.epoch
                 if node.process is not None and registration.incarnation == node.incarnation:
                     # The same number; where session ids are generations (380.session-id), not.
-                    self._lives.setdefault((node.id, node.process.epoch), registration.epoch)
+                    self._incarnations.setdefault((node.id, node.process.epoch), registration.epoch)
 
     def _incarnation(self, key: Key, request: ControlRequest) -> BrokerEpoch:
         """The epoch under which the incarnation that a request is for was registered."""
         broker = key[1]
         if request.broker_epoch == NO_BROKER_EPOCH:
             return self._meant.get((key, id(request)), self._epoch(broker))
-        return self._lives.get((broker, request.broker_epoch), request.broker_epoch)
+        return self._incarnations.get((broker, request.broker_epoch), request.broker_epoch)
 
     def _epoch(self, broker: BrokerId) -> BrokerEpoch:
         """The last one that it was registered with."""

@@ -29,7 +29,7 @@ class Pair:
 
     def __init__(self) -> None:
         self.random = Random(1)
-        self.up, self.life, self.isr = [True, True], [0, 0], {0, 1}
+        self.up, self.incarnation, self.isr = [True, True], [0, 0], {0, 1}
         self.fenced = [False, False]
         self.leader: int | None = 0
         self.events = self.stale = 0
@@ -52,7 +52,7 @@ class Pair:
         if not self.up[b]:
             return None
         self.up[b] = False
-        self.life[b] += 1
+        self.incarnation[b] += 1
         return self.random.uniform(7, 9)
 
     def unfence(self, b: int) -> None:
@@ -64,19 +64,19 @@ class Pair:
         slow = self.random.random() < 0.001
         return self.exponential(30 if slow else 0.01)
 
-    def accepted(self, b: int, life: int) -> None:
+    def accepted(self, b: int, incarnation: int) -> None:
         self.isr.add(b)
-        self.stale += life != self.life[b]
+        self.stale += incarnation != self.incarnation[b]
 
 
 def with_a_heap(years: int) -> int:
-    """One loop over a heap of (time, order, what, broker, life)."""
+    """One loop over a heap of (time, order, what, broker, incarnation)."""
     pair, order = Pair(), count()
     heap: list[tuple[float, int, str, int, int]] = []
     now, end = 0.0, years * YEAR
 
-    def plan(after: float, what: str, b: int, life: int = 0) -> None:
-        heappush(heap, (now + after, next(order), what, b, life))
+    def plan(after: float, what: str, b: int, incarnation: int = 0) -> None:
+        heappush(heap, (now + after, next(order), what, b, incarnation))
 
     for b in (0, 1):
         plan(pair.exponential(YEAR), "crash", b)
@@ -84,23 +84,23 @@ def with_a_heap(years: int) -> int:
     plan(pair.exponential(YEAR / 4), "outage", 0)
     outage_until = 0.0
     while now < end:
-        now, _, what, b, life = heappop(heap)
+        now, _, what, b, incarnation = heappop(heap)
         if what == "crash":
             noticed = pair.crash(b)
             if noticed is not None:
-                plan(noticed, "fence", b, pair.life[b])
-                plan(300 * pair.random.lognormvariate(0, 0.5), "start", b, pair.life[b])
+                plan(noticed, "fence", b, pair.incarnation[b])
+                plan(300 * pair.random.lognormvariate(0, 0.5), "start", b, pair.incarnation[b])
             plan(pair.next_event(1), "crash", b)
         elif what == "bounce":
             if pair.up[b] and len(pair.isr) == 2:
                 led = pair.leader == b
                 pair.leave(b)
-                plan(3.0 if led else 0.0, "stop", b, pair.life[b])
+                plan(3.0 if led else 0.0, "stop", b, pair.incarnation[b])
             plan(pair.next_event(12), "bounce", b)
         elif what == "outage":
             outage_until = now + pair.random.uniform(2, 30)
             plan(pair.next_event(4), "outage", 0)
-        elif life != pair.life[b] and what != "arrives":
+        elif incarnation != pair.incarnation[b] and what != "arrives":
             continue
         elif what == "fence":
             pair.fenced[b] = True
@@ -108,17 +108,17 @@ def with_a_heap(years: int) -> int:
         elif what == "stop":
             pair.crash(b)
             pair.fenced[b] = True
-            plan(pair.exponential(120), "start", b, pair.life[b])
+            plan(pair.exponential(120), "start", b, pair.incarnation[b])
         elif what == "start":
             pair.up[b] = pair.fenced[b] = True
-            plan(1.0, "unfence", b, life)
-            plan(pair.exponential(180), "level", b, life)
+            plan(1.0, "unfence", b, incarnation)
+            plan(pair.exponential(180), "level", b, incarnation)
         elif what == "unfence":
             pair.unfence(b)
         elif what == "level" and b not in pair.isr:
-            plan(max(outage_until - now, 0) + pair.request(), "arrives", b, life)
+            plan(max(outage_until - now, 0) + pair.request(), "arrives", b, incarnation)
         elif what == "arrives":
-            pair.accepted(b, life)
+            pair.accepted(b, incarnation)
     return pair.events
 
 

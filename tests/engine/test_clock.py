@@ -113,7 +113,7 @@ def test_a_broker_cut_off_from_the_controller_loses_its_session_and_gets_it_back
 # --- registration -------------------------------------------------------------------------------
 
 
-def test_a_new_life_tries_until_the_session_of_the_old_one_is_over() -> None:
+def test_a_new_incarnation_tries_until_the_session_of_the_old_one_is_over() -> None:
     stage = run("advance 1s\ncrash 2\nadvance 1s\nstart 2\nadvance 20s\n")
     refused = when(stage, facts.Refused, guard="631.one-live-incarnation")
     assert refused == [2_000, 4_000, 6_000, 8_000]
@@ -122,7 +122,7 @@ def test_a_new_life_tries_until_the_session_of_the_old_one_is_over() -> None:
 
 
 def test_the_session_ends_before_a_registration_of_the_same_millisecond() -> None:
-    """Else the old life would stay in the ISR: nobody looks there when a broker registers."""
+    """Else the old incarnation would stay in the ISR: nobody looks there at a registration."""
     stage = run("advance 1s\ncrash 2\nadvance 2001ms\nstart 2\nadvance 20s\n")
     assert when(stage, facts.BrokerChanged, broker=2, change="fenced") == [9_001]
     assert when(stage, facts.BrokerChanged, broker=2, change="registered") == [9_001]

@@ -70,7 +70,7 @@ def test_a_crash_of_its_broker_ends_it_and_closes_what_was_on_the_way_to_it(worl
     assert not nodes.is_up(again, HERE)
 
 
-def test_its_life_is_that_of_its_process(world: Cluster) -> None:
+def test_its_incarnation_is_that_of_its_process(world: Cluster) -> None:
     restarted = step(world, moves.Crash(BROKER_1, Loss.NOTHING)).cluster
     restarted = step(restarted, moves.Start(BROKER_1)).cluster
     done = step(with_plane(restarted, HERE, queued=(BROKER_2,)), moves.Fire(HERE, ANNOUNCE)).cluster
@@ -175,7 +175,7 @@ def test_what_it_has_planned_falls_due_by_itself(world: Cluster) -> None:
 # --- what it asks for, and does not hear of -------------------------------------------------------
 
 
-def test_it_is_told_that_no_answer_will_come_and_a_later_life_is_not(world: Cluster) -> None:
+def test_it_is_told_that_no_answer_will_come_and_a_later_incarnation_is_not(world: Cluster) -> None:
     world = step(world, moves.Fire(HERE, BALANCE)).cluster
     (request,) = world.messages
     assert (request.name.sender, request.receiver) == (HERE, ids.CONTROLLER)

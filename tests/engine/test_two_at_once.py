@@ -19,7 +19,9 @@ from kiplab.protocol.features import parse_features
 from kiplab.protocol.ids import BrokerId, Incarnation
 from kiplab.protocol.messages import AlterPartitionRequest
 
-OLD, NEW = (MessageName(BrokerId(2), Incarnation(life), "fetch", 1) for life in (1, 2))
+OLD, NEW = (
+    MessageName(BrokerId(2), Incarnation(incarnation), "fetch", 1) for incarnation in (1, 2)
+)
 HEADER = """kafka 3.5
 broker 1 epoch=101
 broker 2 epoch=102

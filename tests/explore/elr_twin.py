@@ -25,10 +25,10 @@ class Log(NamedTuple):
 
 
 class Request(NamedTuple):
-    """An AlterPartition: `members` are (broker, life that the leader knows)."""
+    """An AlterPartition: `members` are (broker, incarnation that the leader knows)."""
 
     sender: int
-    life: int
+    incarnation: int
     epoch: int
     version: int
     members: tuple[tuple[int, int], ...]
@@ -52,9 +52,9 @@ class Role(NamedTuple):
 
 
 class Broker(NamedTuple):
-    """`life` is the registered process. `clean` is the life that stopped in order, or 0."""
+    """`incarnation` is the registered process. `clean` is the one that stopped in order, or 0."""
 
-    life: int = 1
+    incarnation: int = 1
     log: Log = Log()
     role: Role | None = None
     mark: int = 0
@@ -80,7 +80,7 @@ class Seen(NamedTuple):
     """What somebody knows who sees every disk."""
 
     committed: Log = Log()
-    lives: tuple[tuple[int, int], ...] = ()
+    incarnations: tuple[tuple[int, int], ...] = ()
     excused: bool = False
     lost: bool = False
 
@@ -206,12 +206,12 @@ class Twin:
         return s._replace(control=after, seen=self.members(s, after, unclean=unclean))
 
     def members(self, s: State, after: Control, *, unclean: bool) -> Seen:
-        known = dict(s.seen.lives)
-        lives = {b: known.get(b, s.brokers[b - 1].life) for b in after.isr}
+        known = dict(s.seen.incarnations)
+        incarnations = {b: known.get(b, s.brokers[b - 1].incarnation) for b in after.isr}
         if after.leader not in (s.control.leader, NOBODY) and after.isr == {after.leader}:
-            lives = {after.leader: s.brokers[after.leader - 1].life}
+            incarnations = {after.leader: s.brokers[after.leader - 1].incarnation}
         excused = s.seen.excused or unclean
-        return s.seen._replace(lives=tuple(sorted(lives.items())), excused=excused)
+        return s.seen._replace(incarnations=tuple(sorted(incarnations.items())), excused=excused)
 
     def fence(self, s: State, b: int) -> State:
         s = put(s, b, fenced=True)
@@ -223,25 +223,32 @@ class Twin:
 
     def start(self, s: State, b: int) -> State:
         mine, gone = s.brokers[b - 1], frozenset({b})
-        dirty = mine.clean != mine.life and self.on("966.elr-unclean-shutdown")
+        dirty = mine.clean != mine.incarnation and self.on("966.elr-unclean-shutdown")
         if b in s.control.isr or (dirty and b in s.control.elr):
             s = self.changed(s, s.control.isr - gone, gone=gone, dirty=b if dirty else 0)
         kept = Log(below(mine.log.entries, mine.log.end), mine.log.end)
-        s = put(s, b, life=mine.life + 1, log=kept, clean=0, fenced=True, leaving=False)
+        s = put(
+            s, b, incarnation=mine.incarnation + 1, log=kept, clean=0, fenced=True, leaving=False
+        )
         s = put(s, b, heard=False)
         return self.play(s, b, Role(NOBODY, 0, mine.mark))
 
     def deliver(self, s: State, r: Request) -> State:
         c, b = s.control, s.brokers[r.sender - 1]
         s = s._replace(requests=s.requests - {r})
-        heeds = b.role is not None and r.life == b.life and b.role.sent == r
-        if (r.life, r.epoch, r.version, r.sender) != (b.life, c.epoch, c.version, c.leader):
+        heeds = b.role is not None and r.incarnation == b.incarnation and b.role.sent == r
+        if (r.incarnation, r.epoch, r.version, r.sender) != (
+            b.incarnation,
+            c.epoch,
+            c.version,
+            c.leader,
+        ):
             return s
         if not all(self.eligible(s, r, *member) for member in r.members):
             return put(s, r.sender, role=b.role._replace(sent=None)) if heeds and b.role else s
-        asked = {m: life or s.brokers[m - 1].life for m, life in r.members}
-        lives = {**asked, **dict(s.seen.lives)}
-        s = s._replace(seen=s.seen._replace(lives=tuple(sorted(lives.items()))))
+        asked = {m: incarnation or s.brokers[m - 1].incarnation for m, incarnation in r.members}
+        incarnations = {**asked, **dict(s.seen.incarnations)}
+        s = s._replace(seen=s.seen._replace(incarnations=tuple(sorted(incarnations.items()))))
         s = self.changed(s, frozenset(asked), recovery=RECOVERED)
         after = s.control
         if not heeds or b.role is None or (after.leader, after.epoch) != (c.leader, b.role.epoch):
@@ -251,12 +258,12 @@ class Twin:
         )
         return self.committed(s, r.sender, b.role.hwm, self.advanced(adopted, b.log), b.log)
 
-    def eligible(self, s: State, r: Request, member: int, life: int) -> bool:
+    def eligible(self, s: State, r: Request, member: int, incarnation: int) -> bool:
         b = s.brokers[member - 1]
-        named = life if member == r.sender or self.on("903") else 0
+        named = incarnation if member == r.sender or self.on("903") else 0
         if self.on("841") and (b.fenced or b.leaving):
             return False
-        return not (self.on("903") and named not in (0, b.life))
+        return not (self.on("903") and named not in (0, b.incarnation))
 
     # --- brokers ---
 
@@ -275,7 +282,9 @@ class Twin:
         return s
 
     def shown(self, s: State, b: int) -> Any:
-        return tuple((o.life, o.fenced, o.leaving) for n, o in enumerate(s.brokers, 1) if n != b)
+        return tuple(
+            (o.incarnation, o.fenced, o.leaving) for n, o in enumerate(s.brokers, 1) if n != b
+        )
 
     def leading(self, s: State, b: int, r: Role) -> Role:
         c, log = s.control, s.brokers[b - 1].log
@@ -338,16 +347,16 @@ class Twin:
     def served(self, s: State, f: int, mine: Role, r: Role, log: Log) -> State:
         own, b = s.brokers[f - 1], mine.leader
         moved = own.log.end != r.remotes[f - 1][0]
-        said = own.life if self.on("903") else 0
+        said = own.incarnation if self.on("903") else 0
         noted = tuple((own.log.end, said) if n == f else x for n, x in enumerate(r.remotes, 1))
         before, r = r.hwm, r._replace(remotes=noted)
-        life = s.brokers[b - 1].life
-        busy = any((q.sender, q.life) == (b, life) for q in s.requests)
+        incarnation = s.brokers[b - 1].incarnation
+        busy = any((q.sender, q.incarnation) == (b, incarnation) for q in s.requests)
         if self.joins(r, b, f, own) and not busy:
             members = tuple(
-                (m, life if m == b else r.remotes[m - 1][1]) for m in sorted(r.isr | {f})
+                (m, incarnation if m == b else r.remotes[m - 1][1]) for m in sorted(r.isr | {f})
             )
-            request = Request(b, life, r.epoch, r.version, members)
+            request = Request(b, incarnation, r.epoch, r.version, members)
             r = r._replace(sent=request)
             s = s._replace(requests=s.requests | {request})
         longer = extended(own.log, log)
@@ -355,12 +364,12 @@ class Twin:
         return self.committed(s, b, before, self.advanced(r, log) if moved else r, log)
 
     def joins(self, r: Role, b: int, f: int, own: Broker) -> bool:
-        life, fenced, leaving = r.view[[n for n in self.ids if n != b].index(f)]
+        incarnation, fenced, leaving = r.view[[n for n in self.ids if n != b].index(f)]
         if r.sent is not None or f in r.isr or own.log.end < max(r.hwm, r.start):
             return False
         if self.on("841") and (fenced or leaving):
             return False
-        return not self.on("903") or not (fenced or life != own.life)
+        return not self.on("903") or not (fenced or incarnation != own.incarnation)
 
     # --- what can happen ---
 
@@ -372,7 +381,7 @@ class Twin:
         mine = s.brokers[b - 1]
         assert mine.role is not None
         mark = mine.role.hwm
-        s = self.fence(put(s, b, role=None, mark=mark, clean=mine.life, leaving=leads), b)
+        s = self.fence(put(s, b, role=None, mark=mark, clean=mine.incarnation, leaving=leads), b)
         return put(s, b, heard=True)
 
     def moves(self, s: State) -> Iterator[tuple[str, State | None]]:

@@ -59,16 +59,16 @@ def test_a_counterexample_replays_through_the_same_states(level: str, off: str) 
     stage = held_stage(load("isr-two-of-three"), features_of(found.play), level_named(level))
     model = MemoisedModel(level_named(level), stage.history.start, found.bounds)
     state = model.first()
-    lives: dict[tuple[BrokerId, int], int] = {}
+    incarnations: dict[tuple[BrokerId, int], int] = {}
     for action in found.path:
         stage = done_by_lines(stage, level_named(level), action)
         state = next(after for a, after, _ in model.successors(state) if a == action)
         for event in stage.history.steps[-1].events + stage.events:
             if isinstance(event, Registered):
-                lives.setdefault((event.node, event.epoch), 2)
+                incarnations.setdefault((event.node, event.epoch), 2)
         first = {(BrokerId(b), 100 + b): 1 for b in (1, 2, 3)}
         left = model.parts.budgets.parts[state[BUDGETS]]
-        normal = forms.normal(stage.cluster, {**first, **lives})
+        normal = forms.normal(stage.cluster, {**first, **incarnations})
         assert model.parts.state_of(normal, left) == state
 
 

@@ -154,7 +154,7 @@ TOLD_FROM_OTHERS: Mapping[type, Mapping[str, str]] = {
         "sent": "Counters for names: worked out of the messages in flight.",
     },
     Controller: {
-        "next_offset": "Broker epochs only have to be new; they become numbers of lives.",
+        "next_offset": "Broker epochs only have to be new; they become numbers of incarnations.",
         "write_offset": "As next_offset: after a fail-over it decides which new number comes next.",
     },
     HeartbeatState: {
@@ -178,7 +178,7 @@ TOLD_FROM_OTHERS: Mapping[type, Mapping[str, str]] = {
     Message: {"lane": "It depends on the kind.", "connection": "No request times out."},
     Observed: {"unclean_epoch": "Only what the level is blind for depends on it."},
     Contact: {"last_contact_ms": _NO_CLOCK},
-    MessageName: {"ordinal": "There is one request of each life, and one image to each broker."},
+    MessageName: {"ordinal": "There is one request of each incarnation, one image to each broker."},
 }
 """Fields that a normal form leaves out or sets anew."""
 

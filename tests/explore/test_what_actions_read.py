@@ -59,7 +59,7 @@ PEEKS: dict[str, Peek] = {
     "its own broker": lambda *here: len(own(*here).durable.replicas[0].log.epochs),
     "other brokers": ends_of_others,
     "whether others run": lambda *here: sum(b.up for b in others(*here)),
-    "lives of others": lambda *here: sum(b.incarnation for b in others(*here)),
+    "incarnations of others": lambda *here: sum(b.incarnation for b in others(*here)),
     "requests in flight": lambda cluster, _: sum(
         m.name.sender for m in in_flight(cluster, "alter-partition")
     ),
@@ -113,7 +113,7 @@ FORGOTTEN: dict[str, tuple[str, Forgotten]] = {
     "its own broker": ("write", lambda option, piece: piece == option.place),
     "other brokers": ("fetch", is_of_another),
     "whether others run": ("write", is_of_another),
-    "lives of others": ("write", is_of_another),
+    "incarnations of others": ("write", is_of_another),
     "requests in flight": ("write", lambda _, piece: piece == pieces.REQUESTS),
     "images on their way": ("write", lambda _, piece: piece == pieces.CONTROLLER),
     "its own metadata": (
@@ -162,7 +162,7 @@ def piece_name(option: Option, piece: int) -> str:
     if piece == pieces.image_at(place):
         return "its image" if mine else "other's image"
     if piece == pieces.incarnation_at(place):
-        return "its life" if mine else "other's life"
+        return "its incarnation" if mine else "other's incarnation"
     return "its own" if mine else "other"
 
 

@@ -128,7 +128,7 @@ def test_an_election_that_an_operator_asks_for_brings_the_old_request_too() -> N
 
 
 def test_the_stop_replica_of_an_earlier_incarnation_needs_two_visits() -> None:
-    """In one life alone, what the bounce brings mends it: leader epochs have moved on since."""
+    """In one alone, what the bounce brings mends it: leader epochs have moved on since."""
     again = (FETCHES, SERVES, ELECTABLE)
     assert asked((REQUESTS,), {"shutdowns": 1}, again).verdict == PROVED
     assert asked((REQUESTS,), {"crashes": 1}, again).verdict == PROVED

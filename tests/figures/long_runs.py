@@ -82,7 +82,9 @@ def race(victim: int) -> list[str]:
     """KAFKA-14139: the request that would take it back is slow, and it loses its disk meanwhile."""
     leader = next(lead for lead, copies in FOLLOWERS.values() if victim in copies)
     request, back = f"alter-partition from={leader}", ("expire", "start", "unfence")
-    lives = [[f"crash {victim}{how}", *(f"{verb} {victim}" for verb in back)] for how in DEATHS]
+    incarnations = [
+        [f"crash {victim}{how}", *(f"{verb} {victim}" for verb in back)] for how in DEATHS
+    ]
     asks = [f"hold {request}", f"fetch {victim}"]
     answers = [f"deliver {request}", f"release {request}", f"catch-up {victim}"]
-    return [*lives[0], *asks, *lives[1], *answers]
+    return [*incarnations[0], *asks, *incarnations[1], *answers]

@@ -44,7 +44,7 @@ def test_short_words_say_what_has_changed() -> None:
     assert {"HW 11", "LEO 12"} <= set(read)
 
 
-def test_a_log_is_read_in_a_brokers_life_only() -> None:
+def test_a_log_is_read_while_its_broker_runs_only() -> None:
     rows = play(TRIO + "crash 3 disk=replaced\nproduce t-0 count=5\nproduce t-0 count=5\n")
     assert "LEO 0" not in log_words(timeline(rows))
 

@@ -1,4 +1,4 @@
-"""Picture (c): ZooKeeper's lane, the controller's queues, mail of earlier lives."""
+"""Picture (c): ZooKeeper's lane, the controller's queues, requests for earlier incarnations."""
 
 import pytest
 

@@ -26,12 +26,12 @@ LATE_SHUTDOWN = CLUSTER + (
     "hold controlled-shutdown n=2\nhold controlled-shutdown-reply n=1\nshut-down 1\nshut-down 1\n"
     "release controlled-shutdown-reply\nstart 1\nfetch 1\ndeliver controlled-shutdown n=2\n"
 )
-"""The second try of an earlier life reaches the controller when broker 1 is back."""
+"""The second try of an earlier incarnation reaches the controller when broker 1 is back."""
 FIRST_MAIL = CLUSTER.replace("isr=2,1 leader=2", "isr=1,2 leader=1") + (
     "hold leader-and-isr to=1\nhold watcher-event to=controller-0\nelect F-0\ncrash 1\nexpire 1\n"
     "start 1\ndeliver leader-and-isr to=1\ndeliver watcher-event\n"
 )
-"""The first LeaderAndIsr of a new life was meant for the one before, and names one partition."""
+"""The first LeaderAndIsr of an incarnation was for the one before, and names one partition."""
 MISSED_BOUNCE = CLUSTER + (
     "hold watcher-event to=controller-0\ncrash 1\nexpire 1\nstart 1\ndeliver watcher-event\n"
 )

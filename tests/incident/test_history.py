@@ -10,10 +10,16 @@ import kiplab
 from kiplab.incident import gathering
 from kiplab.incident.findings.finding import Finding
 from kiplab.incident.gathering import GatheredFindings
+from kiplab.incident.history_words import report, text
+from kiplab.incident.incident_files import incident_page
 from kiplab.incident.log_items import LogItem, UnreadableInputError
-from kiplab.incident.metadata_history import MetadataHistory
+from kiplab.incident.metadata_history import MetadataHistory, read_metadata_log
 from kiplab.incident.reading import LogItems
-from tests.incident.written_logs import BEGIN
+from kiplab.incident.replayed_log.replaying import EARLIER_MAX
+from kiplab.incident.states import SharedMapping
+from tests.incident.generated_log import generated_batches
+from tests.incident.short_log import replayed, short_log
+from tests.incident.written_logs import BEGIN, dump_of, encoded
 
 RECORDED = Path(__file__).parent / "recordings" / "other-life-3.5.2"
 LOG = RECORDED / "00000000000000000000.log"
@@ -159,3 +165,61 @@ def test_the_gravest_are_kept_and_the_rest_is_counted(monkeypatch: pytest.Monkey
         ("sure", 0),
     ]
     assert gathered.left_out == 6
+
+
+@pytest.mark.parametrize("logs", [(), ("server.log",)])
+def test_the_first_remarks_of_a_kind_are_kept_and_the_rest_is_counted(
+    logs: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kiplab.incident.gathering.REMARKS_KEPT", 3)
+    batches = list(generated_batches(20, 120, seed=3))
+    (tmp_path / "dump").write_text(dump_of(batches[::2]), "utf-8")
+    (tmp_path / "server.log").write_text("nothing that is known\n", "utf-8")
+    history = read_metadata_log(tmp_path / "dump", logs=[tmp_path / name for name in logs])
+    assert [r.kind for r in history.remarks] == ["gap"] * 4 + ["undecoded"] * len(logs)
+    told = f"{len(batches) // 2 - 3} more of this kind are counted only: gap"
+    assert history.remarks[3].text == told
+    assert told in text(history)
+    assert told in str(report(history)["remarks"])
+    assert told in incident_page(history, [])
+
+
+def test_nothing_is_kept_of_removed_topics_and_of_incarnations_long_ago() -> None:
+    lines = (
+        f"{5 * n} {n} topic orders\n{5 * n + 1} {n} topic-config min.insync.replicas 2\n"
+        f"{5 * n + 2} {n} new p0 replicas=1,2 isr=1,2 leader=1\n{5 * n + 3} {n} remove\n"
+        f"{5 * n + 4} {n} register 1@{5 * n + 4} X{n}\n"
+        for n in range(EARLIER_MAX + 20)
+    )
+    _, replay, found = replayed([*short_log("".join(lines))])
+    assert not found
+    assert not replay.partitions
+    assert not replay.cluster.topic_settings
+    earlier = replay.cluster.earlier_incarnations[1]
+    ids = [incarnation.incarnation_id for incarnation in earlier]
+    assert ids == [f"X{n}" for n in range(19, EARLIER_MAX + 19)]
+
+
+def test_a_mapping_with_another_value_leaves_the_one_before_it_as_it_is() -> None:
+    plain: dict[int, int] = {}
+    mapping = SharedMapping[int, int]()
+    for n in range(500):
+        key, value = n * 7 % 90, n % 5
+        before, mapping = mapping, mapping.with_value(key, value)
+        assert before == {key: value for key, value in plain.items() if value}
+        plain[key] = value
+    assert len(mapping) == len([*mapping]) == sum(map(bool, plain.values()))
+
+
+def test_what_a_damaged_batch_or_a_gap_leaves_unknown_is_a_finding(tmp_path: Path) -> None:
+    batches = list(generated_batches(20, 120, seed=3))
+    whole = [encoded(batch).data for batch in batches]
+    damaged = whole[9][:-1] + bytes([whole[9][-1] ^ 0x55])
+    gone = f"{batches[9].first.offset} to {batches[9].records[-1].offset}"
+    for instead in (damaged, b""):
+        (tmp_path / "log").write_bytes(b"".join((*whole[:9], instead, *whole[10:])))
+        history = read_metadata_log(tmp_path / "log")
+        found = [f.sentence for f in history.findings if f.rule == "inconsistent"]
+        assert found == [f"The records from {gone} are missing."]
+        assert history.last is not None
+        assert history.last.offset == batches[-1].records[-1].offset

@@ -49,7 +49,7 @@ def test_the_lanes_of_the_partition_end_as_the_specification_says() -> None:
     ]
 
 
-def test_a_brokers_lane_has_its_lives_fences_and_role() -> None:
+def test_a_brokers_lane_has_its_incarnations_fences_and_role() -> None:
     assert track("broker 1", "uptime") == [
         ("before", "60", "broker epoch 3"),
         ("60", "after", "broker epoch 60"),

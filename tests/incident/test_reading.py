@@ -241,10 +241,12 @@ def test_a_changed_batch_at_the_end_is_told(written: Write) -> None:
 
 def test_half_a_batch_at_the_end_is_counted(written: Write) -> None:
     cut = len(encoded(BATCHES[-1]).data) - 10
-    items = read(written("log", segment_of(BATCHES)[:-10]))
-    (remark,) = remarks(items)
-    assert remark.text == f"{cut} bytes of an unfinished batch are left out"
-    assert records(items) == without(RECORDS, BATCHES[-1])
+    dump = dump_of(BATCHES[:-1]) + f"Found {cut} invalid bytes at the end of 0.log\n"
+    for content in (segment_of(BATCHES)[:-10], dump):
+        items = read(written("log", content))
+        (remark,) = remarks(items)
+        assert remark.text == f"{cut} bytes of an unfinished batch are left out"
+        assert records(items) == without(RECORDS, BATCHES[-1])
 
 
 def test_a_packed_file_that_is_cut_off_is_read_as_far_as_it_goes(written: Write) -> None:

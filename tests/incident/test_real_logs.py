@@ -137,7 +137,7 @@ def test_a_record_that_is_missing_before_a_checkpoint_is_found_there() -> None:
     assert [(finding.offset, finding.partitions) for finding in found] == [(53, ("orders-1",))]
 
 
-def test_what_a_checkpoint_brought_joined_in_this_life_or_an_earlier_one() -> None:
+def test_what_a_checkpoint_brought_joined_as_this_incarnation_or_an_earlier_one() -> None:
     items = read(CHECKPOINT, f"other-life-3.5.2/{SEGMENT}")
     after = [i for i in items if not (isinstance(i, LogRecord) and i.offset < 53)]
     (found,) = [f for f in events_of(after)[1] if f.rule == "other-life"]

@@ -45,7 +45,7 @@ def log(*texts: str) -> list[LogItem]:
     return [*short_log("\n".join(texts))]
 
 
-def test_a_member_keeps_the_life_in_which_it_joined() -> None:
+def test_a_member_keeps_the_incarnation_as_which_it_joined() -> None:
     events, replay, found = replayed(log(OTHER_LIFE))
     elected, last = events[-1], the_partition(replay, 0)
     assert not found
@@ -202,7 +202,7 @@ def test_a_change_waits_no_longer_than_so_many_others(monkeypatch: pytest.Monkey
     assert [*told] == sorted(told)
 
 
-def test_an_eligible_member_keeps_the_life_in_which_it_was_in_sync() -> None:
+def test_an_eligible_member_keeps_the_incarnation_as_which_it_was_in_sync() -> None:
     text = WITH_ELR + (
         "10 3 change p0 isr=2 eligibleLeaderReplicas=1,3\n"
         "11 3 fence 3@6\n"

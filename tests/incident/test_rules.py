@@ -6,8 +6,9 @@ from typing import NamedTuple
 import pytest
 
 from kiplab.incident.findings.rule import USUAL, Thresholds
-from kiplab.incident.findings.rule_table import RULES
+from kiplab.incident.findings.rule_table import RULES, findings_at_end
 from kiplab.incident.log_items import LogItem, LogRecord, SavedState
+from kiplab.incident.replayed_log.replaying import Replay
 from tests.incident.short_log import short_log
 from tests.incident.test_findings import (
     CLEAN_RETURN,
@@ -387,7 +388,7 @@ def test_fences_of_one_failover_are_one_event() -> None:
     items = of_second_epoch("40 100 idle\n41 109 fence 1@3\n43 109 fence 2@6\n44 110 fence 3@9\n")
     fenced = [f for f in findings(items) if f.rule == "all-fenced-after-failover"]
     assert [f.event for f in fenced] == [40, 40]
-    assert fenced[-1].incarnations == ((1, 3), (2, 6), (3, 9))
+    assert [f.incarnations for f in fenced] == [((1, 3), (2, 6)), ((2, 6), (3, 9))]
 
 
 def test_a_silence_before_another_controller_epoch_says_so() -> None:
@@ -468,3 +469,18 @@ def test_a_finding_names_the_guards_that_would_have_prevented_it(
     rule, text, _, _ = EDGES[edge]
     (finding,) = (f for f in findings(short_log(text)) if RULES[f.rule].id == rule)
     assert finding.guards == guards
+
+
+@pytest.mark.parametrize(
+    ("state", "rules"),
+    [("isr=1 leader=-1", []), ("isr=1 leader=1 leaderRecoveryState=1", ["recovering-left"])],
+)
+def test_a_checkpoint_alone_has_a_state_and_no_history(state: str, rules: list[str]) -> None:
+    known = tuple(short_log(f"{V3_5}15 2.5 new p1 replicas=2,3,1 {state}\n"))
+    replay = Replay(lambda _: None)
+    assert not list(replay.events([SavedState(54, 7, 36_000, known, "54.checkpoint")]))
+    assert replay.last is not None
+    states = replay.partitions.values()
+    found = findings_at_end(replay.cluster, states, replay.last, USUAL, replay.first)
+    assert [finding.rule for finding in found] == rules
+    assert replay.cluster.controller_epoch == 7

@@ -91,7 +91,7 @@ def test_every_release_with_zookeeper_that_was_built_can_be_asked() -> None:
     assert {release.name for release in built} == set(ZOOKEEPER_PATCHES)
 
 
-def test_the_columns_say_for_which_life_of_a_broker_a_request_was() -> None:
+def test_the_columns_say_for_which_incarnation_of_a_broker_a_request_was() -> None:
     run = real("380-stale-stop-replica", kafka="2.2.2", live=False)
     (line,) = [line for line in run.both.lines if line.play == "release leader-and-isr"]
     said = (

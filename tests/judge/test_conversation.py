@@ -47,8 +47,8 @@ class Both(conversation.Conversation):
         return next(r.epoch for r in self.engine.held.registrations if r.broker == broker)
 
     def register(self, broker: ids.BrokerId, incarnation: int = 1) -> turns.Answer:
-        life = ids.Incarnation(incarnation)
-        return self.ask(messages.BrokerRegistrationRequest(broker=broker, incarnation=life))
+        incarnation = ids.Incarnation(incarnation)
+        return self.ask(messages.BrokerRegistrationRequest(broker=broker, incarnation=incarnation))
 
     def start(self, broker: ids.BrokerId) -> None:
         self.register(broker)

@@ -58,7 +58,7 @@ SCENES: dict[str, tuple[tuple[str, ...], str, Callable[[real_run.RealRun], bool]
         "broker 1\nbroker 2\ncrash 2\nexpire 2\nstart 2\nunfence 2\n",
         lambda run: run.agree,
     ),
-    # From 4.0 on a controller that had heard of it just now would make its next life wait.
+    # From 4.0 on a controller that had heard of it just now would make its next incarnation wait.
     "a broker that begins fenced is let in at once": (
         ("4.1",),
         "broker 1\nbroker 2 fenced=yes down=yes\ntopic orders replicas=2 isr=2 leader=none\n"

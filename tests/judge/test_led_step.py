@@ -90,7 +90,7 @@ def test_a_leader_that_asks_for_nobody_parts_and_sends_nothing() -> None:
 
 
 def test_a_leader_that_refuses_answers_nothing_else() -> None:
-    """KAFKA-15221: from 3.7 on a fetch of an earlier life is refused."""
+    """KAFKA-15221: from 3.7 on a fetch of an earlier incarnation is refused."""
     play = library.load("903-late-fetch")
     assert led(play, "3.6", "3.6").agree
     both = led(play, "3.6", "3.7")

@@ -27,7 +27,7 @@ def test_every_situation_is_told_of_every_release_that_has_it(name: str) -> None
     assert max(len(line) for line in text.splitlines()) <= 96
 
 
-def test_each_line_says_who_got_what_and_for_which_life() -> None:
+def test_each_line_says_who_got_what_and_for_which_incarnation() -> None:
     lines = real_control_requests("earlier-mail", "2.2.2").text(to=1).splitlines()
     (first,) = (line for line in lines if "for incarnation 1" in line)
     assert first.startswith(
@@ -104,7 +104,7 @@ def test_a_broker_that_was_never_asked_is_refused() -> None:
         DeadKafkaError("ZooKeeper ended by itself: it said nothing"),
     ],
 )
-def test_where_no_zookeeper_can_run_two_lives_are_the_recorded_ones_and_say_why(
+def test_where_no_zookeeper_can_run_two_incarnations_are_the_recorded_ones_and_say_why(
     missing: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def asked() -> zookeeper_process.TwoIncarnations:

@@ -31,7 +31,7 @@ from tests.judge.zookeeper_server.scripted_engine import (
 
 SCRIPTS = range(40)
 ONE = BrokerId(1)
-LIVES = zookeeper_process.TwoIncarnations(
+TWO = zookeeper_process.TwoIncarnations(
     zookeeper_process.BrokerIncarnation(4, 9, 2), zookeeper_process.BrokerIncarnation(7, 5, 1)
 )
 
@@ -113,7 +113,7 @@ def again(seed: int, one: script_judge.ScriptRun) -> script_judge.ScriptRun:
 @kafka_here.needs_java
 def test_of_two_incarnations_czxids_rise_and_session_ids_need_not_as_in_the_engine() -> None:
     """What KIP-380 builds on, and why it did not take session ids."""
-    lives = zookeeper_process.two_incarnations(live=True)
+    incarnations = zookeeper_process.two_incarnations(live=True)
     ensemble, before = open_session(kafka_ensemble(servers=2), ONE, Incarnation(1), server=1)
     ensemble = _registered(ensemble, before, 1)
     (first,) = ensemble.registrations
@@ -121,10 +121,10 @@ def test_of_two_incarnations_czxids_rise_and_session_ids_need_not_as_in_the_engi
         end_session(ensemble, before).ensemble, ONE, Incarnation(2), server=0
     )
     (second,) = _registered(ensemble, after, 2).registrations
-    assert lives.second.czxid > lives.first.czxid
-    assert lives.second.session <= lives.first.session
+    assert incarnations.second.czxid > incarnations.first.czxid
+    assert incarnations.second.session <= incarnations.first.session
     assert (second.epoch > first.epoch, after > before) == (True, False)
-    assert second.epoch - first.epoch == lives.second.czxid - lives.first.czxid
+    assert second.epoch - first.epoch == incarnations.second.czxid - incarnations.first.czxid
 
 
 def _registered(ensemble: Ensemble, session: SessionId, incarnation: int) -> Ensemble:
@@ -188,8 +188,8 @@ def test_what_no_script_has_tried_makes_the_command_fail(
     assert "is never recorded: it is asked live" in capsys.readouterr().err
 
 
-def test_two_lives_are_told_as_a_table() -> None:
-    assert str(LIVES).splitlines()[1:] == [
+def test_two_incarnations_are_told_as_a_table() -> None:
+    assert str(TWO).splitlines()[1:] == [
         "first             2            0x4                  0x9",
         "second            1            0x7                  0x5",
     ]

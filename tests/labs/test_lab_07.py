@@ -129,13 +129,15 @@ def test_a_session_id_that_falls_hides_a_bounce_which_its_czxid_shows() -> None:
     assert kiplab.run("380-session-id", off="380.session-id").verdict == "safe"
 
 
-def test_of_a_real_zookeeper_two_lives_are_kept() -> None:
-    lives = kiplab.two_incarnations(live=False)
-    assert lives == RECORDED
-    assert lives.second.czxid > lives.first.czxid
-    assert lives.second.session <= lives.first.session
-    assert [hex(life.session >> 56) for life in (lives.first, lives.second)] == ["0x2", "0x1"]
-    assert str(lives).endswith("\nRecorded, of ZooKeeper 3.9.5.")
+def test_of_a_real_zookeeper_two_incarnations_are_kept() -> None:
+    incarnations = kiplab.two_incarnations(live=False)
+    assert incarnations == RECORDED
+    assert incarnations.second.czxid > incarnations.first.czxid
+    assert incarnations.second.session <= incarnations.first.session
+    assert [
+        hex(incarnation.session >> 56) for incarnation in (incarnations.first, incarnations.second)
+    ] == ["0x2", "0x1"]
+    assert str(incarnations).endswith("\nRecorded, of ZooKeeper 3.9.5.")
 
 
 # --- real Kafka ---------------------------------------------------------------------------------
@@ -147,7 +149,7 @@ def test_real_controllers_send_nothing_for_a_bounce_on_2_1_and_everything_on_2_2
     assert {sent.stamped for sent in heard["2.2.2"][-1].to(1)} == {"b1g3"}
 
 
-def test_real_mail_of_a_shutdown_reaches_the_next_life_with_the_number_of_the_one_before() -> None:
+def test_real_requests_of_a_shutdown_reach_the_next_incarnation_with_the_epoch_before() -> None:
     heard = kiplab.real_control_requests("earlier-mail").heard
     old, new = (heard[patch][1].to(1) for patch in ("2.1.1", "2.2.2"))
     assert [sent.api for sent in old] == [sent.api for sent in new]

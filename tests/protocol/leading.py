@@ -115,7 +115,7 @@ class Stage:
         return instance(messages.FetchResponse, self._done(effect)[0].body)
 
     def fetches_at_once(self, follower: int, *ends_and_epochs: tuple[int, int]) -> None:
-        """Two fetches (offset, broker epoch), by two lives of a follower, each with a thread."""
+        """Two fetches (offset, broker epoch), by two incarnations of a follower, a thread each."""
         one, other = (self._request(follower, end, epoch) for end, epoch in ends_and_epochs)
         broker, sends, more, facts = serve_fetches_at_once(
             self.broker, one, other, self.features, self.now

@@ -161,7 +161,7 @@ def test_a_level_follower_is_proposed_with_the_epoch_of_a_fetch_that_came_betwee
     stage.fetches_at_once(102, (10, 1102), (0, 1250))
     assert stage.proposed[102] == 1250
     assert (stage.remote(102).end, stage.remote(102).epoch) == (0, 1250)
-    # To the observer it is the earlier life that caught up.
+    # To the observer it is the earlier incarnation that caught up.
     assert stage.requests[-1].items[0].isr[1].observed == 1102
     # The high watermark waits for who is proposed.
     stage.append(5)

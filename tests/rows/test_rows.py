@@ -28,7 +28,7 @@ def test_a_partition_without_a_leader_says_so(saved: Rows) -> None:
     assert texts == ["5", "6 · no leader", "7"]
 
 
-def test_a_broker_has_a_tile_per_life(lossy: Rows) -> None:
+def test_a_broker_has_a_tile_per_incarnation(lossy: Rows) -> None:
     assert steps(lossy, "broker 2", "uptime") == [(0, 2, "41"), (4, 12, "57")]
     assert steps(lossy, "broker 2", "down") == [(2, 4, "disk replaced")]
     assert steps(lossy, "broker 1", "down") == [(7, 9, "crashed")]

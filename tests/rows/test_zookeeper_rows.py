@@ -1,4 +1,4 @@
-"""Runs of ZooKeeper's time as rows: czxids, queues and lives, and what a controller missed."""
+"""Runs of ZooKeeper's time as rows: czxids, queues, incarnations, what a controller missed."""
 
 import pytest
 
@@ -35,7 +35,7 @@ def test_a_tile_has_the_czxid_whether_or_not_the_broker_knows_it(kafka: str) -> 
     assert ("not told" in first.flags, "not told" in second.flags) == (kafka == OFF,) * 2
 
 
-def test_a_queue_says_how_many_wait_and_for_which_life() -> None:
+def test_a_queue_says_how_many_wait_and_for_which_incarnation() -> None:
     for kafka in (OFF, ON):
         before, after = spans(run("stop replica", kafka), "controller", "queue for broker 1")
         assert (before.value, before.flags) == ("7", ("for 100",))
@@ -53,7 +53,7 @@ def test_mail_for_an_earlier_life_is_told_however_fast_it_is(kafka: str, fate: s
     assert "StopReplica ×4" in told.label
 
 
-def test_mail_that_comes_to_the_life_it_is_meant_for_is_routine() -> None:
+def test_a_request_that_comes_to_the_incarnation_it_is_meant_for_is_routine() -> None:
     for kafka in (OFF, ON):
         rows = run("failed over", kafka)
         asked = [m for m in rows.messages if m.meant_for >= 0]
@@ -61,7 +61,7 @@ def test_mail_that_comes_to_the_life_it_is_meant_for_is_routine() -> None:
         assert not [m for m in asked if m.is_telling and m.fate != "dropped"]
 
 
-def test_mail_is_for_the_life_it_names_where_session_ids_are_the_names() -> None:
+def test_a_request_is_for_the_incarnation_it_names_where_session_ids_are_the_names() -> None:
     rows = rows_of(run_play(load("380-session-id")))
     meant = {m.meant_for for m in rows.messages if m.meant_for >= 0}
     assert mail(rows) == []

@@ -187,7 +187,7 @@ def start(s: Longs, b: int) -> None:
 
 @inner
 def register(s: Longs, w: Longs, trace: Longs, b: int, now: int) -> None:
-    """A broker epoch, unless the session of an earlier life lasts; then it asks again."""
+    """A broker epoch, unless that of an earlier incarnation has a session; then it asks again."""
     later = s[word.GUARDS] & CODE_OF_4_0 != 0
     session = later or s[word.FENCED + b] == 0
     lasts = session and now < s[word.CONTACT + b] + w[word.SESSION_OVER_US]

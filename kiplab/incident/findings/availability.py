@@ -41,12 +41,10 @@ def recovering_left(state: PartitionState, _: ClusterState) -> str:
 
 def _still_gone(end: EndOfLog) -> Iterator[Finding]:
     for state, since in open_since(end, "leaderless_since"):
-        if _is_gone(state):
+        if _is_gone(state) and since != end.first:
             said = f"{_gone_words(state, end.cluster, since)} Nobody leads at the end."
-            incarnations = joined_as(state, (*state.isr, *state.elr))
-            yield alone_then_gone.open_finding(
-                since, said, partitions=(state.name,), incarnations=incarnations
-            )
+            who = {"incarnations": joined_as(state, (*state.isr, *state.elr))}
+            yield alone_then_gone.open_finding(since, said, partitions=(state.name,), **who)
 
 
 @change_rule("F2", "note", LEADER, at_end=_still_gone)

@@ -6,7 +6,7 @@ from ..log_items import OffsetAndTime
 from ..states import LogEvent, RegisteredIncarnation
 from .finding import Finding
 from .finding_words import duration_ms, lasted, span
-from .rule import LIFE, SILENCE, EndOfLog, Thresholds, rule
+from .rule import BROKER, SILENCE, EndOfLog, Thresholds, rule
 
 FAILOVER_MS = (8_000, 12_000)
 """A new controller counts every session from its own start, and a session is 9 s by default
@@ -21,7 +21,7 @@ STOP_MS = 6 * 60_000
 its session ends 9 s after its last heartbeat."""
 
 
-@rule("F9", "sure", LIFE)
+@rule("F9", "sure", BROKER)
 def two_processes(event: LogEvent, _: Thresholds) -> Iterator[Finding]:
     """An incarnation that registers again after another one had its broker id."""
     now = event.incarnation
@@ -39,15 +39,15 @@ def two_processes(event: LogEvent, _: Thresholds) -> Iterator[Finding]:
         yield two_processes.finding(event, said, incarnations=incarnations)
 
 
-@rule("F10", "note", LIFE)
+@rule("F10", "note", BROKER)
 def all_fenced_after_failover(event: LogEvent, _: Thresholds) -> Iterator[Finding]:
     """Two brokers or more, fenced together a session after a controller epoch began."""
     since, now, cluster = event.cluster.controller_since, event.record.moment, event.cluster
     if event.incarnation is None or event.incarnation.changed != now or since is None:
         return
     waited = duration_ms(since, now) or 0
-    fenced = [(one, one.changed) for one in cluster.incarnations.values() if one.fenced]
-    lately = [one for one, at in fenced if at and now.time - at.time <= TOGETHER_MS]
+    last = [one for one in map(cluster.incarnations.get, cluster.fenced_last) if one and one.fenced]
+    lately = [one for one in last if one.changed and now.time - one.changed.time <= TOGETHER_MS]
     is_then = FAILOVER_MS[0] <= waited <= FAILOVER_MS[1]
     if is_then and event.incarnation in lately and len(lately) > 1:
         said = f"Two brokers or more were fenced within {span(TOGETHER_MS)}, {span(waited)} after "
@@ -80,13 +80,11 @@ def _never_finished(end: EndOfLog) -> Iterator[Finding]:
     for incarnation in end.cluster.incarnations.values():
         since = None if incarnation.fenced or incarnation.ended else incarnation.shutting_down_since
         if since and (said := _long_stop(incarnation, since, end.last)):
-            incarnations = ((incarnation.broker, incarnation.epoch),)
-            yield stop_not_finished.open_finding(
-                since, f"{said} It is still so.", incarnations=incarnations
-            )
+            who = {"incarnations": ((incarnation.broker, incarnation.epoch),)}
+            yield stop_not_finished.open_finding(since, f"{said} It is still so.", **who)
 
 
-@rule("F12", "note", LIFE, at_end=_never_finished)
+@rule("F12", "note", BROKER, at_end=_never_finished)
 def stop_not_finished(event: LogEvent, _: Thresholds) -> Iterator[Finding]:
     """A controlled shutdown that neither a fence nor a registration ends within 6 minutes."""
     now, moment = event.incarnation, event.record.moment

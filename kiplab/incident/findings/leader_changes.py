@@ -112,10 +112,8 @@ def _back_in_sync(change: LoggedChange, back: list[int]) -> Finding:
     )
     said += f"{change.offset}: what the new leader did not have was truncated before that."
     cannot_say = "whether there was anything that the new leader did not have"
-    incarnations = joined_as(change.after, back)
-    return unclean.finding(
-        change.event, said, kind="note", incarnations=incarnations, cannot_say=cannot_say
-    )
+    who = joined_as(change.after, back)
+    return unclean.finding(change.event, said, kind="note", incarnations=who, cannot_say=cannot_say)
 
 
 def _whose_doing(change: LoggedChange) -> str:
@@ -150,10 +148,8 @@ def dead_leader(change: LoggedChange) -> Iterator[Finding]:
         state = "not registered" if present.ended else "fenced"
         said = f"Broker {broker} was made leader at {change.offset} while it was {state}."
         better = ["kafka-19522.live-last-leader"] if broker in before.last_known else []
-        incarnations = ((broker, present.epoch),)
-        yield dead_leader.finding(
-            change.event, said, incarnations=incarnations, **prevented_by(*better)
-        )
+        more = prevented_by(*better) | {"incarnations": ((broker, present.epoch),)}
+        yield dead_leader.finding(change.event, said, **more)
     if NO_LEADER in change.after.last_known and NO_LEADER not in before.last_known:
         said = f"The last known leader became -1 at {change.offset}: once the ISR and the ELR are "
         said += "empty, a controller of 4.0 finds no leader, not even by hand."

@@ -24,15 +24,18 @@ USUAL = Thresholds()
 
 
 class EndOfLog(msgspec.Struct, frozen=True):
-    """The last states. `partitions` are those whose topics are still there."""
+    """The last states. `partitions` are those whose topics are still there. What is so since the
+    `first` moment may have begun before it.
+    """
 
     cluster: ClusterState
     partitions: Iterable[PartitionState]
     last: OffsetAndTime
     thresholds: Thresholds = USUAL
+    first: OffsetAndTime | None = None
 
 
-LEADER, EPOCH, ISR, JOIN, ELR, BACK, OVER, LIFE, SILENCE = (1 << bit for bit in range(9))
+LEADER, EPOCH, ISR, JOIN, ELR, BACK, OVER, BROKER, SILENCE = (1 << bit for bit in range(9))
 """What rules ask for, and `deeds` tells of an event: another leader; a new leader epoch under the
 same one; another ISR; a new member of it; a partition with an ELR or a last known leader; one with
 members that an unclean election passed over; an end of what may last; a record about a broker; one
@@ -43,7 +46,7 @@ after a silence.
 def deeds(event: LogEvent) -> int:
     """Which of them an event has. Most events of a log have few, so that few rules are asked."""
     was, now = event.before, event.after
-    did = LIFE * (event.incarnation is not None) | SILENCE * (event.cluster.previous is not None)
+    did = BROKER * (event.incarnation is not None) | SILENCE * (event.cluster.previous is not None)
     if was is None or now is None:
         return did if was is None else did | OVER
     if was.leaderless_since or was.recovering_since or was.below_since:
@@ -127,9 +130,8 @@ class FindingRule(msgspec.Struct, frozen=True):
     def open_finding(self, since: OffsetAndTime, sentence: str, **more: Any) -> Finding:
         """A finding of what began at `since` and is still so at the end of the log."""
         fields: dict[str, Any] = {"kind": self.kind, "event": since.offset, **more}
-        return Finding(
-            rule=self.name, sentence=sentence, offset=since.offset, time=since.time, **fields
-        )
+        place = since.offset, since.time
+        return Finding(self.name, fields.pop("kind"), sentence, *place, **fields)
 
 
 def _made(function: Any, id: str, kind: FindingKind, asks_for: int, **judges: Any) -> FindingRule:

@@ -55,16 +55,17 @@ def findings_at_end(
     partitions: Iterable[PartitionState],
     last: OffsetAndTime,
     thresholds: Thresholds = USUAL,
+    first: OffsetAndTime | None = None,
 ) -> Iterator[Finding]:
     """What is still so where the log ends, at the moment `last` of its last record.
 
     One fence writes one batch: what began at one time has the offset of the first as its `event`.
     """
-    end = EndOfLog(cluster, tuple(partitions), last, thresholds)
-    first: dict[tuple[str, int], int] = {}
+    end = EndOfLog(cluster, tuple(partitions), last, thresholds, first)
+    begun: dict[tuple[str, int], int] = {}
     for rule in RULES.values():
         found = rule.at_end(end) if rule.at_end else ()
         for finding in sorted(found, key=lambda finding: finding.offset):
             when = finding.offset if finding.time == UNKNOWN else finding.time
-            event = first.setdefault((rule.name, when), finding.event)
+            event = begun.setdefault((rule.name, when), finding.event)
             yield msgspec.structs.replace(finding, event=event)

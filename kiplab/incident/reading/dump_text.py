@@ -122,9 +122,8 @@ class DumpReader:
             self._broken += 1
         self._pending = b""
         if self._broken > _MOST_BROKEN:
-            raise self._refusal(
-                f"more than {_MOST_BROKEN} lines are broken", "Give the file itself."
-            )
+            why = f"more than {_MOST_BROKEN} lines are broken"
+            raise self._refusal(why, "Give the file itself.")
 
     def _refusal(self, wrong: str, advice: str) -> UnreadableInputError:
         return UnreadableInputError(f"{self._part.file}, line {self._line}: {wrong}. {advice}")
@@ -146,9 +145,8 @@ class DumpReader:
         self._finish()
         base, last, count, epoch, is_control, time, crc, is_valid = found.groups()
         damage = "" if is_valid == b"true" else "the dump says isvalid: false"
-        self._batch = LogBatch(
-            int(base), max(int(last), int(base)) + 1, int(epoch), int(crc), int(time), [], damage
-        )
+        end = max(int(last), int(base)) + 1
+        self._batch = LogBatch(int(base), end, int(epoch), int(crc), int(time), [], damage)
         is_counted = not damage and is_control != b"true"
         self._expected, self._records = int(count) if is_counted else 0, 0
         return True

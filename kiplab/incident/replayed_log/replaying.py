@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from ..findings.finding import Finding
+from ..gathering import KEPT, GatheredRemarks
 from ..log_items import UNKNOWN, LogItem, LogRecord, OffsetAndTime, Remark, SavedState
 from ..states import ClusterState, LogEvent, PartitionKey, PartitionState, RegisteredIncarnation
 from . import partitions, registered_brokers
@@ -14,6 +15,8 @@ from .whose_doing import with_handlers
 
 SILENCE_MS = 1000
 """A no-op after less than this is no event: nothing can be said of it."""
+EARLIER_MAX = 100
+"""So many earlier incarnations of a broker are kept."""
 _KEPT_SETTINGS = {"min.insync.replicas", "unclean.leader.election.enable"}
 _TOPIC, _BROKER = 2, 4
 """Kinds of a ConfigRecord's resource (ConfigResource.Type)."""
@@ -44,7 +47,7 @@ class Replay:
 
     def __init__(self, report: Callable[[Finding], None], *, exact: bool = True) -> None:
         self.cluster, self.complete = ClusterState(), False
-        self.remarks: list[Remark] = []
+        self.remarks = GatheredRemarks()
         self.first: OffsetAndTime | None = None
         self._begun: OffsetAndTime | None = None
         self._last: LogRecord | None = None
@@ -52,6 +55,9 @@ class Replay:
         self._arounds: dict[str, Around] = {}
         self._report, self._exact = report, exact
         self._topics: dict[str, Topic] = {}
+        self._by_name: dict[str, Topic] = {}
+        self._known: dict[str, Topic] = {}
+        """Those with partitions, by their ids."""
         self._controllers: dict[int, str] = {}
         self._held_back: list[LogRecord] | None = None
         self._reported: set[tuple[str, int]] = set()
@@ -106,12 +112,8 @@ class Replay:
         return events
 
     def _begin_epoch(self, record: LogRecord) -> None:
-        self._change(
-            controller_epoch=record.controller_epoch,
-            controller_since=record.moment,
-            controller_id=UNKNOWN,
-            controller_release="",
-        )
+        self._change(controller_epoch=record.controller_epoch, controller_since=record.moment)
+        self._change(controller_id=UNKNOWN, controller_release="")
 
     def _let_go(self, record: LogRecord) -> Sequence[LogRecord]:
         """Which records count now: those of a transaction count at its end, or never (KIP-868)."""
@@ -131,9 +133,8 @@ class Replay:
     def _says(self, sentence: str, at: OffsetAndTime, about: PartitionState | None = None) -> None:
         names = (about.name,) if about else ()
         said = f"{sentence}."
-        self._report(
-            Finding("inconsistent", "sure", said, at.offset, at.time, names, event=at.offset)
-        )
+        place = at.offset, at.time
+        self._report(Finding("inconsistent", "sure", said, *place, names, event=at.offset))
 
     # Quorum and cluster
 
@@ -151,10 +152,8 @@ class Replay:
         return (_CLUSTER_ALONE,)
 
     def _controller_registered(self, record: LogRecord) -> Iterable[RecordEffect]:
-        controller, release = (
-            record.fields["controllerId"],
-            registered_brokers.release_of(record.fields),
-        )
+        controller = record.fields["controllerId"]
+        release = registered_brokers.release_of(record.fields)
         self._controllers[controller] = release
         if controller == self.cluster.controller_id:
             self._change(controller_release=release)
@@ -172,7 +171,7 @@ class Replay:
             return ()
         if kind == _TOPIC:
             settings = _set(of_topics.get(name, {}), record)
-            self._change(topic_settings={**of_topics, name: settings})
+            self._change(topic_settings=of_topics.with_value(name, settings))
         elif kind == _BROKER and not name:
             self._change(cluster_settings=_set(of_cluster, record))
         else:
@@ -184,16 +183,17 @@ class Replay:
     def _topic_created(self, record: LogRecord) -> Iterable[RecordEffect]:
         topic = self._topics.setdefault(record.fields["topicId"], Topic(""))
         topic.name = record.fields["name"]
+        self._by_name[topic.name] = topic
         return (_CLUSTER_ALONE,)
 
     def _topic_removed(self, record: LogRecord) -> Iterable[RecordEffect]:
         topic = self._topics.pop(record.fields["topicId"], None)
+        self._known.pop(record.fields["topicId"], None)
         if topic is None:
             return ()
-        settings = self.cluster.topic_settings
-        if topic.name in settings:
-            left = {name: own for name, own in settings.items() if name != topic.name}
-            self._change(topic_settings=left)
+        if self._by_name.get(topic.name) is topic:
+            del self._by_name[topic.name]
+        self._change(topic_settings=self.cluster.topic_settings.with_value(topic.name, {}))
         gone: list[RecordEffect] = [(before, None, None) for before in topic.partitions.values()]
         return gone or (_CLUSTER_ALONE,)
 
@@ -208,9 +208,10 @@ class Replay:
     ) -> Iterable[RecordEffect]:
         """What a record does to the partitions of the topic `name`, of all where it is empty."""
         done: list[RecordEffect] = []
-        for topic in self._topics.values():
+        named = [self._by_name[name]] if name in self._by_name else []
+        for topic in named if name else self._topics.values():
             around = self._around(topic.name)
-            for number, before in topic.partitions.items() if name in ("", topic.name) else ():
+            for number, before in topic.partitions.items():
                 after = topic.partitions[number] = rule(before, record.moment, around)
                 if after is not before:
                     done.append((before, after, None))
@@ -227,7 +228,7 @@ class Replay:
 
     def _partition_created(self, record: LogRecord) -> Iterable[RecordEffect]:
         id, number = record.fields["topicId"], record.fields["partitionId"]
-        topic = self._topics.setdefault(id, Topic(id))
+        topic = self._known[id] = self._topics.setdefault(id, Topic(id))
         before = topic.partitions.get(number)
         after = partitions.created(record, topic.name, self._around(topic.name))
         if before:
@@ -251,7 +252,8 @@ class Replay:
     def _unknown(self, record: LogRecord, key: tuple[str, int], who: str) -> None:
         """Once for each partition or broker: what follows is unknown as well."""
         if self.complete and key not in self._reported:
-            self._reported.add(key)
+            if len(self._reported) < KEPT:
+                self._reported.add(key)
             self._says(f"The record changes {who}, which no record before it made", record.moment)
 
     # Brokers
@@ -275,7 +277,11 @@ class Replay:
         return self._incarnations_on(registered_brokers.changed(incarnation, record))
 
     def _incarnations_on(self, incarnation: RegisteredIncarnation) -> Iterable[RecordEffect]:
-        self._change(incarnations={**self.cluster.incarnations, incarnation.broker: incarnation})
+        known = self.cluster.incarnations.with_value(incarnation.broker, incarnation)
+        fenced = self.cluster.fenced_last
+        if incarnation.fenced and incarnation.changed:
+            fenced = (*(b for b in fenced if b != incarnation.broker), incarnation.broker)[-2:]
+        self._change(incarnations=known, fenced_last=fenced)
         return ((None, None, incarnation),)
 
     def _buried(self, incarnation: RegisteredIncarnation, at: OffsetAndTime) -> None:
@@ -283,13 +289,13 @@ class Replay:
             return
         past = incarnation if incarnation.ended else msgspec.structs.replace(incarnation, ended=at)
         earlier = self.cluster.earlier_incarnations
-        lived = (*earlier.get(incarnation.broker, ()), past)
-        self._change(earlier_incarnations={**earlier, incarnation.broker: lived})
+        of_broker = (*earlier.get(incarnation.broker, ()), past)[-EARLIER_MAX:]
+        self._change(earlier_incarnations=earlier.with_value(incarnation.broker, of_broker))
 
     # Gaps and checkpoints
 
     def _remarked(self, remark: Remark) -> None:
-        self.remarks.append(remark)
+        self.remarks.add(remark)
         if remark.until <= remark.offset:
             return
         if self.last is not None:
@@ -300,25 +306,27 @@ class Replay:
     def _forget(self) -> None:
         """What was known before a gap may be wrong behind it."""
         self.complete, self._held_back = False, None
-        for topic in self._topics.values():
+        for topic in self._known.values():
             topic.partitions.clear()
+        self._known.clear()
         for incarnation in self.cluster.incarnations.values():
             self._buried(incarnation, self.last or incarnation.registered)
-        self._change(incarnations={})
+        self._change(incarnations=ClusterState().incarnations)
 
     def _saved(self, saved: SavedState) -> None:
-        image, at = (
-            Replay(self._report, exact=False),
-            OffsetAndTime(max(saved.end - 1, 0), saved.time),
-        )
+        image = Replay(self._report, exact=False)
+        at = OffsetAndTime(max(saved.end - 1, 0), saved.time)
         self.first = self._begun = self.first or at
         for record in saved.records:
             moved = msgspec.structs.replace(record, offset=at.offset, time=at.time)
             image._read(moved)
         self._compare(image, OffsetAndTime(saved.end, saved.time))
         fields = ("features", "topic_settings", "cluster_settings")
+        if self._last is None:
+            self._change(controller_epoch=saved.controller_epoch)
         self._change(**{name: getattr(image.cluster, name) for name in fields})
         self._topics, self.complete = image._topics, True
+        self._by_name, self._known = image._by_name, image._known
         self._controllers |= image._controllers
 
     def _compare(self, image: "Replay", at: OffsetAndTime) -> None:
@@ -332,9 +340,10 @@ class Replay:
                 self._says(f"The checkpoint has {state.name}{said}", at, state)
         for state in replayed.values() if self.complete else ():
             self._says(f"The checkpoint does not have {state.name}", at, state)
-        registered = dict(self.cluster.incarnations)
+        registered = self.cluster.incarnations
         for broker, incarnation in image.cluster.incarnations.items():
-            registered[broker], said = agreed(registered.get(broker), incarnation)
+            best, said = agreed(registered.get(broker), incarnation)
+            registered = registered.with_value(broker, best)
             if said and self.complete:
                 self._says(f"The checkpoint has broker {broker}{said}", at)
         self._change(incarnations=registered)

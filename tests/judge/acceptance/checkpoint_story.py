@@ -46,7 +46,7 @@ class _TwoLives:
         self._leader_epochs = dict(FIRST_LEADER_EPOCHS)
 
     def told(self) -> CheckpointStory:
-        first, stopped_with = self._first_life()
+        first, stopped_with = self._first_incarnation()
         self._session.server.start()
         before_any_mail = self._checkpoint_after_a_while()
         old_mail = self._lead((FOLLOWED,), first, BOTH)
@@ -63,7 +63,7 @@ class _TwoLives:
             at_the_end=self._checkpoint_after_a_while(),
         )
 
-    def _first_life(self) -> tuple[int, dict[str, int]]:
+    def _first_incarnation(self) -> tuple[int, dict[str, int]]:
         """(broker epoch, the checkpoint that it leaves)."""
         epoch = self._session.epoch()
         self._make_known(epoch)

@@ -3,7 +3,7 @@ import java.util.OptionalLong;
 import java.util.Properties;
 
 /**
- * One life of a broker's logs, by Kafka's own LogManager: what the file of an orderly stop says at
+ * One incarnation of a broker's logs, by Kafka's own LogManager: what the file of an orderly stop says at
  * its start, then the logs are loaded, and then it stops in order or is gone at once.
  *
  * <p>Two arguments: the folder of the logs, and the broker epoch that an orderly stop writes down,

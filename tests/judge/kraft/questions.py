@@ -32,7 +32,7 @@ class Questions:
     def __init__(self, seed: int, alter_partition: tuple[int, int], *, elr: bool = False) -> None:
         self.dice = Dice(seed)
         self._versions, self._elr = alter_partition, elr
-        self._lives: dict[ids.BrokerId, int] = {}
+        self._incarnations: dict[ids.BrokerId, int] = {}
         self._kinds: dict[Callable[[Truth], messages.Request], int] = {
             self.heartbeat: 50 if elr else 40,
             self.alter_partition: 40,
@@ -56,19 +56,19 @@ class Questions:
         odd = [*self._gone(held), *self._leaving(held)]
         if odd and dice.once_in(3):
             broker = dice.choice(odd)
-        latest = self._lives.setdefault(broker, 1)
+        latest = self._incarnations.setdefault(broker, 1)
         if dice.once_in(2):
-            latest = self._lives[broker] = latest + 1
-        life = dice.randint(1, latest) if dice.once_in(10) else latest
-        return self.process(held, broker, ids.Incarnation(life))
+            latest = self._incarnations[broker] = latest + 1
+        incarnation = dice.randint(1, latest) if dice.once_in(10) else latest
+        return self.process(held, broker, ids.Incarnation(incarnation))
 
     def next_process(self, held: Truth, broker: ids.BrokerId) -> messages.BrokerRegistrationRequest:
         """A new process of `broker`."""
-        latest = self._lives[broker] = self._lives.get(broker, 1) + 1
+        latest = self._incarnations[broker] = self._incarnations.get(broker, 1) + 1
         return self.process(held, broker, ids.Incarnation(latest))
 
     def process(
-        self, held: Truth, broker: ids.BrokerId, life: ids.Incarnation
+        self, held: Truth, broker: ids.BrokerId, incarnation: ids.Incarnation
     ) -> messages.BrokerRegistrationRequest:
         """The process says that the one before stopped in order, that it did not, or is wrong."""
         previous, log_dirs = ids.NO_BROKER_EPOCH, registrations.ONE_DIRECTORY
@@ -77,7 +77,7 @@ class Questions:
         if self._elr:
             log_dirs = self.dice.choice([log_dirs, log_dirs, (1, 2), (1, 2), (2,)])
         return messages.BrokerRegistrationRequest(
-            broker=broker, incarnation=life, previous_epoch=previous, log_dirs=log_dirs
+            broker=broker, incarnation=incarnation, previous_epoch=previous, log_dirs=log_dirs
         )
 
     def assignment(self, held: Truth) -> messages.AssignReplicasToDirsRequest:

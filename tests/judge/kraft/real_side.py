@@ -15,7 +15,7 @@ from kiplab.protocol.messages import BrokerRegistrationRequest
 
 from . import turns
 
-CLEARED_LIVES = 3
+CLEARED_INCARNATIONS = 3
 """After a controller has resigned no session is over yet."""
 
 
@@ -107,9 +107,9 @@ class RealSide:
         if self._begins_anew:
             self.kafka.begin_anew()
             return passed
-        for life in range(1, CLEARED_LIVES + 1):
+        for incarnation in range(1, CLEARED_INCARNATIONS + 1):
             # A controller looks after sessions from the first registration on.
-            anybody = BrokerRegistrationRequest(broker=NOBODY, incarnation=Incarnation(life))
+            anybody = BrokerRegistrationRequest(broker=NOBODY, incarnation=Incarnation(incarnation))
             self.kafka.ask(anybody)
             self.kafka.advance(SESSION_TIMEOUT_MS + 1)
             passed += SESSION_TIMEOUT_MS + 1

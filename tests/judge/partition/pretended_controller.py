@@ -150,7 +150,7 @@ class PretendedController:
         return broker
 
     def _restart(self) -> None:
-        """A new life of a broker is registered: fenced until it is unfenced."""
+        """A new incarnation of a broker is registered: fenced until it is unfenced."""
         broker = self.dice.choice(FOLLOWERS)
         self.brokers[broker] = self._born(broker, fenced=self.dice.random() < 0.5)
         self._leaves(broker)

@@ -1,7 +1,7 @@
 """The checkpoint of high watermarks in ZooKeeper's time, and KIP-380's case C on it.
 
-As observed on real brokers: at 2.1.1 a LeaderAndIsr of an earlier life that names F alone makes
-`F 5, L 9` into `F 5`, and L is loaded with high watermark 0; at 2.2.2 it is refused, the file
+As observed on real brokers: at 2.1.1 a LeaderAndIsr of an earlier incarnation that names F alone
+makes `F 5, L 9` into `F 5`, and L is loaded with high watermark 0; at 2.2.2 it is refused, the file
 stays, and L is loaded with 9.
 """
 

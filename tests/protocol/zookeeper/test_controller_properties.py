@@ -99,7 +99,7 @@ def _nothing_is_known_from_the_future(plane: ControlPlane) -> None:
     for known in plane.controller.live:
         assert known.epoch <= plane.ensemble.zxid
         stamped = [r.broker_epoch for r in plane.queued(known.broker)]
-        assert stamped == sorted(stamped), "nothing for the life before comes after"
+        assert stamped == sorted(stamped), "nothing for the incarnation before comes after"
         assert not stamped or stamped[-1] in (NO_BROKER_EPOCH, known.epoch)
         # What one look says of a new broker goes to one that has bounced, too, under its old epoch:
         # so Kafka was observed (tests/judge/test_controller_sequences.py).

@@ -158,9 +158,9 @@ def test_a_later_session_at_a_lower_server_has_the_smaller_id_but_its_znode_the_
     ensemble, after = opened(
         ensemble_sessions.end_session(ensemble, before).ensemble, ONE, server=0
     )
-    (second_life,) = registered(ensemble, after, ONE, 2).registrations
+    (second_incarnation,) = registered(ensemble, after, ONE, 2).registrations
     assert after < before
-    assert second_life.epoch > first_incarnation.epoch
+    assert second_incarnation.epoch > first_incarnation.epoch
 
 
 def test_sessions_of_one_server_are_numbered_upwards() -> None:

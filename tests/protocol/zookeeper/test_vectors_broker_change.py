@@ -101,7 +101,7 @@ def test_requests_for_the_incarnation_before_a_bounce_are_dropped(features: Feat
     assert {r.broker_epoch for r in plane.queued(2)} == {plane.epoch(2)}
 
 
-def test_at_2_1_mail_for_the_life_before_a_bounce_waits_for_the_next() -> None:
+def test_at_2_1_requests_for_the_incarnation_before_a_bounce_wait_for_the_next() -> None:
     plane = control_plane("zk-2.1", FOLLOWED, LED)
     plane.shut_down(2)
     waiting = plane.queued(2)

@@ -304,7 +304,7 @@ def test_a_controller_that_stops_stands_down_and_the_others_are_told() -> None:
     assert [s.receiver for s in done.fired] == [controller_on(TWO)]
 
 
-def test_of_the_first_life_the_facts_name_the_session_and_the_epoch() -> None:
+def test_of_the_first_incarnation_the_facts_name_the_session_and_the_epoch() -> None:
     done = life.start(Broker(ONE), kafka_ensemble(), at_release("zk-2.2"), None)
     (opened,) = (f for f in done.facts if isinstance(f, SessionOpened))
     (registered,) = (f for f in done.facts if isinstance(f, Registered))
