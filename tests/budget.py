@@ -33,7 +33,7 @@ class Size(NamedTuple):
 LIMITS = Size(
     package_lines=88_000,
     package_modules=515,
-    test_lines=77_000,
+    test_lines=77_400,
     short_modules=15,
     import_percent=6.8,
     check_names=1,

@@ -34,9 +34,9 @@ class NodeLogs:
 
     def add(self, event: LogEvent) -> None:
         """One event more."""
-        state, incarnation = event.after, event.incarnation
         if not self._lines:
             return
+        state, incarnation = event.after, event.incarnation
         if state is not None and state.name in self._about:
             self._begun.setdefault((state.name, state.leader_epoch), event)
         if incarnation is not None:

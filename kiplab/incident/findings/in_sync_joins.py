@@ -112,5 +112,5 @@ def flapping(event: LogEvent, _: Thresholds) -> Iterator[Finding]:
 
 
 def _is_flapping(changes: tuple[int, ...]) -> bool:
-    many = len(changes) > FLAPPING_CHANGES and UNKNOWN not in changes
-    return many and 0 <= changes[-1] - changes[0] <= FLAPPING_MS
+    many = len(changes) > FLAPPING_CHANGES and 0 <= changes[-1] - changes[0] <= FLAPPING_MS
+    return many and UNKNOWN not in changes

@@ -56,7 +56,10 @@ def deeds(event: LogEvent) -> int:
     elif now.leader_epoch != was.leader_epoch:
         did |= EPOCH
     if now.isr != was.isr:
-        did |= ISR if set(was.isr).issuperset(now.isr) else ISR | JOIN
+        did |= ISR
+        for broker in now.isr:  # A set or a generator takes three times as long.
+            if broker not in was.isr:
+                did |= JOIN
     if was.elr or was.last_known or now.last_known:
         did |= ELR
     return did | BACK if was.passed_over else did

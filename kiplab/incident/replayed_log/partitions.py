@@ -157,7 +157,7 @@ def _joined(
         joined[broker] = kept[broker] if broker in stayed else _joined_now(broker, at, around)
     for broker in elr:
         joined[broker] = kept.get(broker) or _joined_now(broker, at, around)
-    incarnation = around.registered.get(elected)
-    if incarnation and elected in joined and joined[elected].broker_epoch != incarnation.epoch:
+    incarnation = around.registered.get(elected) if elected in joined else None
+    if incarnation and joined[elected].broker_epoch != incarnation.epoch:
         joined[elected] = _joined_now(elected, at, around)
     return joined
