@@ -139,7 +139,7 @@ def _is_near(time: int, times: Iterable[int]) -> bool:
 def _loss(high: NodeLine, low: NodeLine, lines: Iterable[NodeLine], at: LogEvent | None) -> Finding:
     name, first, end = low.read["partition"], low.number("offset"), high.number("high_watermark")
     epochs = [line.number("leader_epoch") for line in (high, low)]
-    who = "the leader" if at is None or at.after is None else str(at.after.leader)
+    who = "the leader" if at is None or at.after is None else f"broker {at.after.leader}"
     why = (
         f"in leader epoch {epochs[0]} the high watermark was {end}, and {who} starts leader epoch"
         f" {epochs[1]} from offset {first}"

@@ -93,7 +93,7 @@ def test_a_loss_stands_at_the_record_that_elected(tmp_path: Path) -> None:
     assert (found.offset, found.lines[2]) == (62, CUT)
     assert found.sentence == (
         "orders-1 lost the committed records 40 to 99: in leader epoch 2 the high watermark was"
-        " 100, and 1 starts leader epoch 4 from offset 40."
+        " 100, and broker 1 starts leader epoch 4 from offset 40."
     )
 
 

@@ -90,7 +90,7 @@ def _grade(change: LoggedChange) -> tuple[FindingKind, str, tuple[str, ...]]:
 def not_alive_in_isr(change: LoggedChange) -> Iterator[Finding]:
     """A join of the ISR by a broker that is fenced, not registered or shutting down (KIP-841)."""
     incarnations = change.event.cluster.incarnations
-    for present in (incarnations[broker] for broker in change.joins if broker in incarnations):
+    for present in filter(None, map(incarnations.get, change.joins)):
         state = "fenced" if present.fenced else "shutting down"
         guard = f"841.{'registered' if present.ended else state.replace(' ', '-')}"
         state = "not registered" if present.ended else state
