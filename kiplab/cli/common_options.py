@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -63,8 +64,8 @@ def require_ending(options: argparse.Namespace) -> None:
 
 def require_folder(out: str | Path | None) -> None:
     """Raises CommandError for a file in no folder: before the work, not after it."""
-    if out is not None and not Path(out).parent.is_dir():
-        raise CommandError(f"{out} cannot be written: there is no such folder")
+    if out is not None and not os.path.isdir(Path(out).parent):
+        raise CommandError(f"{out} cannot be written: there is no such folder, or no right to see it")
 
 
 class InOrder(argparse.Action):
