@@ -176,15 +176,12 @@ def _classic(master: str, app: str) -> "SparkSession":
             spark = SparkSession.builder.getOrCreate()
         except Exception as error:
             log.seek(0)
-            reason = running_session.complaint_in_log(
-                log.read().decode(errors="replace")
-            ) or complaint(error)
-            raise SparkUnavailable(
-                f"Spark {pyspark.__version__} did not start on {master}: {reason}.",
-                "Check that Java has memory left."
-                if master.startswith("local")
-                else "Check that a master of the same version runs there, and its log.",
-            ) from None
+            said = log.read().decode(errors="replace")
+            reason = running_session.complaint_in_log(said) or complaint(error)
+            mend = "Check that a master of the same version runs there, and its log."
+            mend = "Check that Java has memory left." if master.startswith("local") else mend
+            problem = f"Spark {pyspark.__version__} did not start on {master}: {reason}."
+            raise SparkUnavailable(problem, mend) from None
     context.setLogLevel("ERROR")
     if master.startswith("spark://"):
         _await_executor(spark, master)
