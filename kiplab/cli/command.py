@@ -26,9 +26,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options = _parser().parse_args(before_compare)
         options.compare = compared
         if compared and options.runs != "play_commands.run_timeline":
-            return common.complain(
-                "--compare is for `kiplab timeline`, which draws runs together", common.BAD_INPUT
-            )
+            problem = "--compare is for `kiplab timeline`, which draws runs together"
+            return common.complain(problem, common.BAD_INPUT)
         module, _, name = options.runs.partition(".")
         code: int = getattr(import_module(f".{module}", __package__), name)(options)
         return code

@@ -65,7 +65,9 @@ def require_ending(options: argparse.Namespace) -> None:
 def require_folder(out: str | Path | None) -> None:
     """Raises CommandError for a file in no folder: before the work, not after it."""
     if out is not None and not os.path.isdir(Path(out).parent):
-        raise CommandError(f"{out} cannot be written: there is no such folder, or no right to see it")
+        raise CommandError(
+            f"{out} cannot be written: there is no such folder, or no right to see it"
+        )
 
 
 class InOrder(argparse.Action):

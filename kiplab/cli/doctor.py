@@ -12,16 +12,7 @@ from pathlib import Path
 import msgspec
 
 from ..extras import EXTRAS
-from ..judge.kafka_jars.jar_cache import (
-    GET_A_FETCHER,
-    LAST_PATCH,
-    MEGABYTES,
-    SECONDS,
-    can_fetch,
-    have_jars,
-    kafka_folder,
-    patch_release,
-)
+from ..judge.kafka_jars import jar_cache
 from ..pages.browser_picture import find_chromium
 from . import common_options, labs_launcher
 
@@ -68,21 +59,18 @@ def run_doctor(options: argparse.Namespace) -> int:
 
 def _python() -> Check:
     minimum = ".".join(map(str, MINIMUM_PYTHON))
-    return Check(
-        "Python",
-        ok := sys.version_info >= MINIMUM_PYTHON,
-        f"{platform.python_version()} at {sys.executable}",
-        "" if ok else f"install Python {minimum} or later, then start again with it",
-    )
+    found = f"{platform.python_version()} at {sys.executable}"
+    mend = f"install Python {minimum} or later, then start again with it"
+    ok = sys.version_info >= MINIMUM_PYTHON
+    return Check("Python", ok, found, "" if ok else mend)
 
 
 def _packages(name: str, packages: Iterable[str], extra: str, purpose: str) -> Check:
     versions = {package: _version(package) for package in packages}
     missing = [package for package, version in versions.items() if version is None]
     if missing:
-        return Check(
-            name, False, f"no {', '.join(missing)} ({purpose} need it)", _install_command(extra)
-        )
+        found = f"no {', '.join(missing)} ({purpose} need it)"
+        return Check(name, False, found, _install_command(extra))
     return Check(name, True, ", ".join(f"{key} {value}" for key, value in versions.items()))
 
 
@@ -122,13 +110,14 @@ def _chromium() -> Check:
 
 def _real_kafka() -> Check:
     """Which releases can be run beside the engine, and what another one takes."""
-    there = [patch for patch in map(patch_release, LAST_PATCH) if have_jars(patch)]
-    kept = f"{', '.join(there)} in {kafka_folder()}" if there else "no release yet"
-    fetcher = can_fetch()
+    patches = map(jar_cache.patch_release, jar_cache.LAST_PATCH)
+    there = [patch for patch in patches if jar_cache.have_jars(patch)]
+    kept = f"{', '.join(there)} in {jar_cache.kafka_folder()}" if there else "no release yet"
+    fetcher = jar_cache.can_fetch()
     if fetcher is None:
         sentence = f"{kept}; nothing to fetch one with (plays beside a real Kafka need it)"
-        return Check("real Kafka", bool(there), sentence, GET_A_FETCHER)
-    costs = f"about {MEGABYTES} MB and {SECONDS} s for another, by {fetcher}"
+        return Check("real Kafka", bool(there), sentence, jar_cache.GET_A_FETCHER)
+    costs = f"about {jar_cache.MEGABYTES} MB and {jar_cache.SECONDS} s for another, by {fetcher}"
     return Check("real Kafka", True, f"{kept}; {costs}")
 
 
@@ -137,12 +126,8 @@ def _lab_folder() -> Check:
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     if existing.is_dir() and os.access(existing, os.W_OK | os.X_OK):
         return Check("lab folder", True, str(folder))
-    return Check(
-        "lab folder",
-        False,
-        f"{folder} cannot be written",
-        f"choose another folder: export {labs_launcher.FOLDER_VARIABLE}=~/kiplab-labs",
-    )
+    mend = f"choose another folder: export {labs_launcher.FOLDER_VARIABLE}=~/kiplab-labs"
+    return Check("lab folder", False, f"{folder} cannot be written", mend)
 
 
 def _table(checks: list[Check]) -> str:

@@ -244,17 +244,9 @@ def _shown(story: FoundStory, features: str, options: argparse.Namespace) -> int
 
     if options.json:
         run = Run(run_play(story.play))
-        return common_options.print_json(
-            {
-                "play": options.out,
-                "metric": options.metric,
-                "features": features,
-                "seed": options.seed,
-                "replication": story.replication,
-                "verdict": run.verdict,
-                "token": run.token,
-            }
-        )
+        told = {"play": options.out, "metric": options.metric, "features": features}
+        told |= {"seed": options.seed, "replication": story.replication}
+        return common_options.print_json(told | {"verdict": run.verdict, "token": run.token})
     command = f"kiplab play {shlex.quote(options.out)}"
     print(
         f"{options.out}: {called(options.metric)}, KIPs {features}, replication"

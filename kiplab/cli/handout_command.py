@@ -44,9 +44,8 @@ def run_handout(options: argparse.Namespace) -> int:
     content = Path(options.file).read_bytes()
     with common.writing(out):
         if out.is_dir() and any(out.iterdir()) and not (out / FILE).is_file():
-            raise common.CommandError(
-                f"{out} is not empty, and no {FILE} is in it: name a new folder"
-            )
+            problem = f"{out} is not empty, and no {FILE} is in it"
+            raise common.CommandError(f"{problem}: name a new folder")
         labs = copy_class_labs(page, out / NOTEBOOKS)
         wheel = write_whole_kiplab(out, shipped_labs(), partial(sealed_for, page.code))
         (out / FILE).write_bytes(content)
@@ -97,9 +96,8 @@ def handout(page: ClassFile, wheel: str, lab: str) -> str:
     words |= {"title": page.title or "kiplab", "wheel": wheel}
     text = Path(__file__).with_name(_PAGE).read_text(encoding="utf-8")
     parts = map(Template, re.split(r"^(?=## )", text, flags=re.MULTILINE))
-    return "".join(
-        part.substitute(words) for part in parts if all(words[n] for n in part.get_identifiers())
-    )
+    said = (part for part in parts if all(words[n] for n in part.get_identifiers()))
+    return "".join(part.substitute(words) for part in said)
 
 
 def binder_link(address: str, lab: str, folder: str = NOTEBOOKS) -> str:
@@ -150,9 +148,8 @@ def run_site(options: argparse.Namespace) -> int:
             with TemporaryDirectory() as labs:
                 copy_class_labs(page, Path(labs))
                 shutil.copyfile(options.page, Path(labs, FILE))
-                files = build_site(
-                    out, Path(labs), LAB_SETTINGS, say, partial(sealed_for, page.code)
-                )
+                sealed = partial(sealed_for, page.code)
+                files = build_site(out, Path(labs), LAB_SETTINGS, say, sealed)
     size = sum(file.stat().st_size for file in files)
     if options.json:
         return common.print_json({"out": str(out), "files": len(files), "bytes": size})

@@ -65,12 +65,6 @@ def jupyter_environment(folder: Path) -> dict[str, str]:
     }
 
 
-def write_for_all(prefix: Path) -> None:
-    """The settings for all who use the Python in that folder."""
-    write_settings(prefix / "etc" / "jupyter")
-    write_kernel(prefix / "share" / "jupyter")
-
-
 def write_settings(config: Path) -> None:
     """What JupyterLab and its server are to do differently, in one of their folders of settings."""
     write_json(config / "labconfig" / "default_setting_overrides.json", LAB_SETTINGS)
@@ -117,4 +111,6 @@ def write_json(path: Path, value: object) -> None:
 
 
 if __name__ == "__main__":
-    write_for_all(Path(*sys.argv[1:] or [sys.prefix]))
+    prefix = Path(*sys.argv[1:] or [sys.prefix])
+    write_settings(prefix / "etc" / "jupyter")
+    write_kernel(prefix / "share" / "jupyter")

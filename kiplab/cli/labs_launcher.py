@@ -15,10 +15,10 @@ from typing import Any
 
 import msgspec
 
+from ..machine.cache import PACKAGE
 from .jupyter_settings import IDLE_MIN, PRIVATE, jupyter_arguments, jupyter_environment, write_json
 
 FOLDER_VARIABLE, CLASS_VARIABLE = "KIPLAB_LABS", "KIPLAB_CLASS"
-_PACKAGE = Path(__file__).resolve().parents[1]
 _MANIFEST = "manifest.json"
 
 
@@ -59,12 +59,11 @@ def shipped_labs() -> Path:
 
     Raises LabsError when they are in neither.
     """
-    for folder in (_PACKAGE / "_labs", _PACKAGE.parent / "labs"):
+    places = (PACKAGE / "_labs", PACKAGE.parent / "labs")
+    for folder in places:
         if any(folder.glob("*.ipynb")):
             return folder
-    raise LabsError(
-        f"no labs in {_PACKAGE / '_labs'} nor in {_PACKAGE.parent / 'labs'}; install kiplab again"
-    )
+    raise LabsError(f"no labs in {places[0]} nor in {places[1]}; install kiplab again")
 
 
 def find_lab(name: str, labs: list[str]) -> str | None:

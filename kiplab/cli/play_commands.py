@@ -35,18 +35,10 @@ def list_guards(options: argparse.Namespace) -> int:
     from ..runs import guards
 
     if options.json:
-        rows = [
-            {
-                "id": g.id,
-                "kip": g.kip,
-                "clause": g.clause,
-                "kind": g.kind.value,
-                "error": g.error.name if g.error is not None else None,
-                "releases": list(g.releases),
-                "requires": g.requires,
-            }
-            for g in guards()
-        ]
+        names = ("id", "kip", "clause", "kind", "error", "releases", "requires")
+        rows = [{name: getattr(guard, name) for name in names} for guard in guards()]
+        for row in rows:
+            row["error"] = getattr(row["error"], "name", None)
         return common.print_json({"guards": rows})
     width = max(len(g.id) for g in guards())
     for guard in guards():
@@ -146,9 +138,8 @@ def run_timeline(options: argparse.Namespace) -> int:
     if options.json:
         common.print_json({"out": str(out), "verdicts": [r.verdict for r in runs]})
     else:
-        print(
-            f"{out}: {'; '.join(f'Kafka {r.stage.features.label()}: {r.sentence}' for r in runs)}"
-        )
+        said = (f"Kafka {r.stage.features.label()}: {r.sentence}" for r in runs)
+        print(f"{out}: {'; '.join(said)}")
     return max(common.code_of(r) for r in runs)
 
 

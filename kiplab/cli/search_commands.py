@@ -59,9 +59,8 @@ def run_explore(options: argparse.Namespace) -> int:
     from ..explore.search.limits import interruptible
 
     with common.bad_input(ExploreError), interruptible() as stop:
-        question = _question_of(options)
         explored = explore_play(
-            question,
+            _question_of(options),
             progress=lambda now: common.complain(now.sentence),
             cancel=stop,
             say=common.complain,
@@ -70,9 +69,8 @@ def run_explore(options: argparse.Namespace) -> int:
         common.print_json(explored.report())
     else:
         _print_explored(explored)
-    return {"proved": common.DONE, "refuted": common.FAILED}.get(
-        explored.verdict, common.UNFINISHED
-    )
+    codes = {"proved": common.DONE, "refuted": common.FAILED}
+    return codes.get(explored.verdict, common.UNFINISHED)
 
 
 def _print_explored(explored: Explored) -> None:

@@ -1,13 +1,35 @@
-"""A per-user folder for files that must be on disk: Spark's small files, Kafka's jars."""
+"""A per-user folder for files that must be on disk: Spark's small files, Kafka's jars; and zips of
+files, of this package too.
+"""
 
+import io
 import os
 import tempfile
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Iterator, Mapping
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def package_files() -> dict[str, bytes]:
+    """All files of kiplab by their paths in a wheel."""
+    files = (f for f in PACKAGE.rglob("*") if f.is_file() and "__pycache__" not in f.parts)
+    return {f.relative_to(PACKAGE.parent).as_posix(): f.read_bytes() for f in files}
+
+
+def zipped(files: Mapping[str, bytes], level: int | None = None) -> bytes:
+    """A zip whose bytes depend on nothing but these: sorted, and without the files' dates."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name in sorted(files):
+            entry = zipfile.ZipInfo(name)
+            archive.writestr(entry, files[name], zipfile.ZIP_DEFLATED, compresslevel=level)
+    return buffer.getvalue()
 
 
 def cache_folder() -> Path:

@@ -150,9 +150,8 @@ def _finish(site: Path, labs: list[Path]) -> None:
         root = os.path.relpath(site, page.parent)
         head = f'<head><script src="{root}/loading.js"></script>'
         head += f'<link rel="icon" href="{root}/favicon.ico">'
-        text = page.read_text("utf-8").replace(
-            "<title>JupyterLite</title>", "<title>kiplab</title>"
-        )
+        text = page.read_text("utf-8")
+        text = text.replace("<title>JupyterLite</title>", "<title>kiplab</title>")
         page.write_text(text.replace("<head>", head, 1), encoding="utf-8")
     first = Template((_HERE / "index.html").read_text(encoding="utf-8"))
     text = first.substitute(labs="\n".join(map(_link, labs)))

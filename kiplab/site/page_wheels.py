@@ -16,17 +16,16 @@ from collections.abc import Callable, Iterable, Iterator
 from importlib import metadata
 from pathlib import Path
 
+from ..machine.cache import PACKAGE, package_files, zipped
 from .registries import LOCK, MissingPieceError, ask, pinned_core, pinned_wheels, tool
 
-_PACKAGE = Path(__file__).resolve().parents[1]
 # Read from the source: an import of the whole package goes upwards, and not everybody installs it.
-(_VERSION,) = re.findall(
-    r'^__version__ = "(.+)"', (_PACKAGE / "__init__.py").read_text("utf-8"), re.M
-)
+_SOURCE = (PACKAGE / "__init__.py").read_text("utf-8")
+(_VERSION,) = re.findall(r'^__version__ = "(.+)"', _SOURCE, re.MULTILINE)
 FIRST_LAB = Path(__file__).with_name("first_lab.mjs")
 """A script for node: a play, a search and a Lab in such a folder."""
-_LONG_AGO = (1980, 1, 1, 0, 0, 0)
-"""The oldest time that an archive can give a file: every file has it."""
+_SMALLEST = 9
+"""How much is done to make an archive small."""
 
 KERNEL = "jupyterlite-pyodide-kernel"
 """Its wheel carries those of a kernel, KERNEL_WHEELS."""
@@ -77,7 +76,8 @@ def _parts(name: str, wheel: Path) -> Iterator[tuple[str, bytes]]:
 def _write_slim(target: Path, name: str, content: bytes) -> None:
     archive = zipfile.ZipFile(io.BytesIO(content))
     names = (info.filename for info in archive.infolist() if not info.is_dir())
-    write_archive(target, {entry: archive.read(entry) for entry in names if _is_kept(entry, name)})
+    files = {entry: archive.read(entry) for entry in names if _is_kept(entry, name)}
+    target.write_bytes(zipped(files, _SMALLEST))
 
 
 def _is_kept(entry: str, package: str) -> bool:
@@ -94,9 +94,9 @@ def write_kiplab(folder: Path, changed: Changed = dict) -> None:
         f"{info}/WHEEL": _WHEEL,
         f"{info}/RECORD": "",
     }
-    package = {entry: data for entry, data in _package().items() if _is_kept(entry, "kiplab")}
+    package = {entry: data for entry, data in package_files().items() if _is_kept(entry, "kiplab")}
     content = changed(package) | {name: text.encode() for name, text in files.items()}
-    write_archive(folder / WHEEL_NAME, content)
+    (folder / WHEEL_NAME).write_bytes(zipped(content, _SMALLEST))
 
 
 def write_whole_kiplab(folder: Path, labs: Path, changed: Changed) -> Path:
@@ -118,37 +118,20 @@ def write_whole_kiplab(folder: Path, labs: Path, changed: Changed) -> Path:
     number = f"\nVersion: {_VERSION}\n".encode()
     noted |= {"METADATA": re.sub(rb"\nVersion: .*\n", number, noted["METADATA"], count=1)}
     files = changed(
-        {entry: data for entry, data in _package().items() if not entry.startswith(_LABS)}
+        {entry: data for entry, data in package_files().items() if not entry.startswith(_LABS)}
         | {f"{_LABS}{path.name}": path.read_bytes() for path in labs.iterdir() if path.is_file()}
         | {f"{info}{name}": data for name, data in noted.items()}
         | {f"{info}WHEEL": _WHEEL.encode()}
     )
     lines = [f"{path},sha256={_base64(data)},{len(data)}\n" for path, data in files.items()]
     record = "".join([*lines, f"{info}RECORD,,\n"]).encode()
-    write_archive(folder / WHEEL_NAME, files | {f"{info}RECORD": record})
-    return folder / WHEEL_NAME
+    (wheel := folder / WHEEL_NAME).write_bytes(zipped(files | {f"{info}RECORD": record}, _SMALLEST))
+    return wheel
 
 
 def _base64(data: bytes) -> str:
     """The hash of a file as RECORD has it."""
     return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
-
-
-def _package() -> dict[str, bytes]:
-    """All files of the package by their paths in a wheel."""
-    return {
-        path.relative_to(_PACKAGE.parent).as_posix(): path.read_bytes()
-        for path in _PACKAGE.rglob("*")
-        if path.is_file() and path.parent.name != "__pycache__"
-    }
-
-
-def write_archive(path: Path, files: dict[str, bytes]) -> None:
-    """A zip whose bytes depend on nothing but these."""
-    with zipfile.ZipFile(path, "w") as archive:
-        for name in sorted(files):
-            entry = zipfile.ZipInfo(name, _LONG_AGO)
-            archive.writestr(entry, files[name], zipfile.ZIP_DEFLATED, compresslevel=9)
 
 
 def write_lock(folder: Path) -> list[str]:

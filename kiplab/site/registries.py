@@ -62,7 +62,7 @@ def pinned_reveal() -> dict[str, bytes]:
 
 def _files_of(package: str, names: Sequence[str]) -> dict[str, bytes]:
     """Files of a pinned package of npm, by their names in it."""
-    archive = _kept_in() / f"{package.replace('@', '-')}.tgz"
+    archive = cache_folder() / "site" / f"{package.replace('@', '-')}.tgz"
     if not archive.is_file() or _sha512(archive) != _SHA512[package]:
         _pack(package, archive)
     with tarfile.open(archive) as tar:
@@ -77,7 +77,7 @@ def pinned_wheels() -> dict[str, Path]:
     """
     text = _PINS.read_text(encoding="utf-8")
     pins = dict(re.findall(r"^(\S+)==\S+ --hash=sha256:(\w+)", text, re.MULTILINE))
-    folder = _kept_in() / "wheels"
+    folder = cache_folder() / "site" / "wheels"
     if not {*pins.values()} <= _by_sha256(folder).keys():
         command = [sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check"]
         command += ["--no-deps", "--only-binary=:all:", "--require-hashes", *_TARGET]
@@ -108,10 +108,6 @@ def _sha512(file: Path) -> str:
     return base64.b64encode(hashlib.sha512(file.read_bytes()).digest()).decode()
 
 
-def _kept_in() -> Path:
-    return cache_folder() / "site"
-
-
 def tool(name: str) -> str:
     """The path of ``node`` or ``npm``: this Python's own, else the one on PATH.
 
@@ -128,7 +124,8 @@ def ask(*command: str, cwd: Path | None = None) -> str:
     """Run a command and return what it printed. Raises MissingPieceError with what it complained
     of where it fails or takes longer than PATIENCE_S.
     """
-    name = _named(command)
+    words = command[2:] if command[1:2] == ("-m",) else (Path(command[0]).name, *command[1:])
+    name = " ".join(words[:2])
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=PATIENCE_S, check=True, cwd=cwd
@@ -141,8 +138,3 @@ def ask(*command: str, cwd: Path | None = None) -> str:
         why = f"{name} failed: {lines[-1].strip()[:_LINE]}."
         raise MissingPieceError(why, "Is the registry reachable, and is there space?") from None
     return done.stdout
-
-
-def _named(command: Sequence[str]) -> str:
-    words = command[2:] if command[1:2] == ("-m",) else (Path(command[0]).name, *command[1:])
-    return " ".join(words[:2])

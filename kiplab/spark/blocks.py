@@ -95,7 +95,7 @@ def assembled(
     for answer in answers:
         if answer.rows is None:
             raise BlockFailed(answer.block, answer.failure or "", blocks[answer.block])
-        tables.append(unpack(answer.rows))
+        tables.append(pa.ipc.open_stream(answer.rows).read_all())
     return pa.concat_tables(tables).combine_chunks()
 
 
@@ -125,15 +125,9 @@ def pack(rows: Sequence[Mapping[str, Any]], columns: "pa.Schema") -> bytes:
     expected = set(columns.names)
     for number, row in enumerate(rows):
         if set(row) != expected:
-            raise ValueError(
-                f"row {number} has the columns {sorted(row)}, expected {sorted(expected)}"
-            )
+            problem = f"row {number} has the columns {sorted(row)}"
+            raise ValueError(f"{problem}, expected {sorted(expected)}")
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, columns) as writer:
         writer.write_table(pa.Table.from_pylist(rows, schema=columns))
     return bytes(sink.getvalue())
-
-
-def unpack(stream: bytes) -> "pa.Table":
-    """The table that ``pack`` wrote."""
-    return pa.ipc.open_stream(stream).read_all()

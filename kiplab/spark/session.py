@@ -3,7 +3,6 @@
 import contextlib
 import functools
 import hashlib
-import io
 import os
 import re
 import signal
@@ -12,14 +11,13 @@ import sys
 import tempfile
 import threading
 import time
-import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from ..extras import in_a_page
-from ..machine.cache import cache_folder, keep
+from ..machine.cache import cache_folder, keep, package_files, zipped
 from ..machine.java import find_java
 from . import running_session
 from .running_session import NoSuchMasterError, SparkUnavailable, complaint, is_connect
@@ -32,7 +30,6 @@ MASTERS = "local[2], spark://host:port or sc://host:port"
 _MASTER = re.compile(
     r"local(\[(\*|[1-9]\d*)( *, *[1-9]\d*)?\])?|local-cluster\[[\d, ]+\]|yarn|(spark|sc|k8s)://.+"
 )
-PACKAGE = Path(__file__).parents[1]
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _WAIT_FOR_EXECUTOR_S = 120
 _WAIT_FOR_SERVER_S = 15
@@ -91,17 +88,10 @@ def package_zip() -> Path:
 
     Raises SparkUnavailable if the folder cannot be written.
     """
-    buffer = io.BytesIO()
-    # Equal for equal files: sorted, and without the files' dates.
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(PACKAGE.rglob("*")):
-            if path.is_file() and "__pycache__" not in path.parts:
-                entry = zipfile.ZipInfo(path.relative_to(PACKAGE.parent).as_posix())
-                entry.compress_type = zipfile.ZIP_DEFLATED
-                archive.writestr(entry, path.read_bytes())
-    name = f"kiplab-{hashlib.sha256(buffer.getvalue()).hexdigest()[:12]}.zip"
+    content = zipped(package_files())
+    name = f"kiplab-{hashlib.sha256(content).hexdigest()[:12]}.zip"
     try:
-        return keep(cache_folder() / name, buffer.getvalue())
+        return keep(cache_folder() / name, content)
     except OSError as error:
         raise SparkUnavailable(
             f"The kiplab package could not be zipped for the executors in {cache_folder()}: "
@@ -186,15 +176,12 @@ def _classic(master: str, app: str) -> "SparkSession":
             spark = SparkSession.builder.getOrCreate()
         except Exception as error:
             log.seek(0)
-            reason = running_session.complaint_in_log(
-                log.read().decode(errors="replace")
-            ) or complaint(error)
-            raise SparkUnavailable(
-                f"Spark {pyspark.__version__} did not start on {master}: {reason}.",
-                "Check that Java has memory left."
-                if master.startswith("local")
-                else "Check that a master of the same version runs there, and its log.",
-            ) from None
+            said = log.read().decode(errors="replace")
+            reason = running_session.complaint_in_log(said) or complaint(error)
+            mend = "Check that a master of the same version runs there, and its log."
+            mend = "Check that Java has memory left." if master.startswith("local") else mend
+            problem = f"Spark {pyspark.__version__} did not start on {master}: {reason}."
+            raise SparkUnavailable(problem, mend) from None
     context.setLogLevel("ERROR")
     if master.startswith("spark://"):
         _await_executor(spark, master)

@@ -86,10 +86,9 @@ def run_blocks(
     spark = session(master, app="kiplab blocks")
     columns = arrow_schema(schema)
     with progress_bar(progress, total=len(blocks), unit="block") as report:
-        waves = run_waves(
+        (wave,) = run_waves(
             spark, function, iter([blocks]), schema=columns, partitions=partitions, listener=report
         )
-        (wave,) = waves
         if report is not None:
             report(len(blocks))
     return wave.rows
@@ -172,20 +171,17 @@ class _WaveJob:
         if self.over.is_set():
             return columns.empty_table()
         with explained_failure():
-            self._tag_this_thread()
+            if is_connect(self.spark):
+                self.spark.clearTags()
+                self.spark.addTag(self.tag)
+            else:
+                self.spark.sparkContext.setJobGroup(self.tag, "kiplab wave", interruptOnCancel=True)
             # One row a task: Spark then has nothing to shuffle before the work begins.
             tasks = self.spark.range(0, self.tasks, 1, self.tasks)
             work = functools.partial(_work_dealt, function, columns, dealt)
             table = tasks.mapInArrow(work, ANSWER).toArrow()
         answers = (BlockAnswer(**answer) for answer in table.sort_by("block").to_pylist())
         return assembled(answers, columns, self.blocks)
-
-    def _tag_this_thread(self) -> None:
-        if is_connect(self.spark):
-            self.spark.clearTags()
-            self.spark.addTag(self.tag)
-        else:
-            self.spark.sparkContext.setJobGroup(self.tag, "kiplab wave", interruptOnCancel=True)
 
     def cancel(self) -> None:
         """Nothing to cancel if Spark has gone away: the waiting caller gets the reason."""

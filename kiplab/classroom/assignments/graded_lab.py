@@ -218,16 +218,14 @@ def _source_cells(lab: GradedLab) -> Iterator[NotebookCell]:
             lines = TEXTS["nbgrader_answer"].format(asked=asked).splitlines(keepends=True)
             yield cell | {"metadata": cell["metadata"] | mark, "source": lines}
             mark = _mark("code", f"points-{asked.name}", asked.points, locked=True)
-            yield new_cell(
-                "code", f"{id}-points", TEXTS["nbgrader_test"].format(asked=asked), **mark
-            )
+            test = TEXTS["nbgrader_test"].format(asked=asked)
+            yield new_cell("code", f"{id}-points", test, **mark)
         else:
             yield cell
         if isinstance(asked, WrittenQuestion):
             mark = _mark("markdown", f"written-{asked.name}", asked.points, solution=True)
-            yield new_cell(
-                "markdown", f"{id}-words", TEXTS["nbgrader_words"].format(asked=asked), **mark
-            )
+            words = TEXTS["nbgrader_words"].format(asked=asked)
+            yield new_cell("markdown", f"{id}-words", words, **mark)
 
 
 def _mark(

@@ -50,10 +50,8 @@ def _joins(event: LogEvent) -> list[Join]:
     assert event.before
     assert event.after
     new = {*event.after.isr} - {*event.before.isr}
-    incarnations = (event.cluster.incarnations[broker] for broker in new)
-    return [
-        Join(event.record.time - (x.changed or x.registered).time, event, x) for x in incarnations
-    ]
+    entered = (event.cluster.incarnations[broker] for broker in new)
+    return [Join(event.record.time - (x.changed or x.registered).time, event, x) for x in entered]
 
 
 def report() -> list[str]:
@@ -63,9 +61,8 @@ def report() -> list[str]:
     elected = next(e for e in later if e.after and e.after.leader == incarnation.broker)
     assert elected.after
     (other,) = {*elected.after.isr} - {incarnation.broker}
-    return [
-        *map(str, (incarnation.epoch, joined.record.offset, wait, elected.record.offset, other))
-    ]
+    joins = (incarnation.epoch, joined.record.offset, wait)
+    return [*map(str, (*joins, elected.record.offset, other))]
 
 
 def _numbers(words: list[str]) -> list[str]:

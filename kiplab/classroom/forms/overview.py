@@ -1,8 +1,6 @@
 """Where a student stands now: the stations of a lab; the work in all labs, with a download."""
 
 import base64
-import io
-import zipfile
 from collections.abc import Iterator
 from html import escape
 from itertools import groupby
@@ -12,6 +10,7 @@ from textwrap import shorten
 
 import msgspec
 
+from ...machine.cache import zipped
 from ...widgets.markup import INK, LINE, MUTED, muted, note
 from ...widgets.still_fallback import GAP, RUN
 from .. import attempts, class_file, work_on_disk
@@ -23,8 +22,6 @@ ARCHIVE = "kiplab-work.zip"
 DOWNLOAD_MAX = 75_000
 """Bytes. The button carries the archive itself, and a notebook with it has to stay small."""
 _HEADS = ("lab", "question", "so far")
-_EPOCH = (1980, 1, 1, 0, 0, 0)
-"""The date of every file in the archive: equal work gives an equal archive."""
 _BUTTON = (
     "display:inline-block;margin:10px 12px 6px 4px;padding:7px 14px;border-radius:3px;"
     "background:#005a8c;color:#fff;font-weight:600;text-decoration:none"
@@ -258,7 +255,7 @@ def packed(work_file: Path) -> tuple[bytes, tuple[str, ...]]:
     content: dict[str, bytes] = {}
     archive = b""
     for name, data in ((work_file.name, own), *_notebooks(work_file.parent, own)):
-        tried = _zipped({**content, name: data})
+        tried = zipped({**content, name: data})
         if len(tried) > DOWNLOAD_MAX:
             left_out.append(name)
             continue
@@ -290,11 +287,3 @@ def _bare(notebook: bytes) -> tuple[bytes, bool]:
     except (msgspec.DecodeError, RecursionError, KeyError, TypeError, AttributeError):
         return notebook, True
     return msgspec.json.format(msgspec.json.encode(content), indent=1) + b"\n", begun
-
-
-def _zipped(files: dict[str, bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in files.items():
-            archive.writestr(zipfile.ZipInfo(name, _EPOCH), data, zipfile.ZIP_DEFLATED)
-    return buffer.getvalue()

@@ -171,9 +171,7 @@ class Grader:
         if other:
             remarks.append(f"asked in no lab, or kept without attempt: {', '.join(other)[:200]}")
         tried = (e for id, e in asked.items() if id in work.exercises and id not in other)
-        exercises = tuple(
-            self._exercise(entry, work, earned.get(entry.id, []), remarks) for entry in tried
-        )
+        exercises = tuple(self._exercise(e, work, earned.get(e.id, []), remarks) for e in tried)
         status = STOPPED if ended.why else row.status
         if status == GRADED and not all(exercise.judged for exercise in exercises):
             status = NOT_AGAIN

@@ -233,10 +233,8 @@ def _unusable(entries: Sequence[Piece], owners: Iterable[_Path]) -> Iterator[Lef
 
 
 def _stems(place: _Path) -> _Path:
-    paths = ((name, PurePosixPath(name)) for name in place)
-    return tuple(
-        p.stem if p.suffix.lower() in (".zip", ".json", *RUNS) else name for name, p in paths
-    )
+    paths, endings = ((name, PurePosixPath(name)) for name in place), (".zip", ".json", *RUNS)
+    return tuple(p.stem if p.suffix.lower() in endings else name for name, p in paths)
 
 
 def _shown(place: _Path) -> str:

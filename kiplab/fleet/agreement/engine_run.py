@@ -81,14 +81,10 @@ class EngineRun:
     def _planned(self) -> list[Planned]:
         planned = [(at, rank, b) for (rank, b), at in self.plans.items()]
         planned += [(at, set_events.REQUEST_ARRIVES, n) for n, (at, _) in self.requests.items()]
-        return planned if self.outage else planned + self._expiries()
-
-    def _expiries(self) -> list[Planned]:
-        """The engine's own sessions, of those whom nobody hears."""
-        ends = self.engine.session_ends().items()
-        return [
-            (max(at, self.engine.now), set_events.EXPIRY, b) for b, at in ends if self._silent(b)
-        ]
+        # The engine's own sessions, of those whom nobody hears.
+        ends = {} if self.outage else self.engine.session_ends()
+        over = ((max(at, self.engine.now), b) for b, at in ends.items() if self._silent(b))
+        return planned + [(at, set_events.EXPIRY, b) for at, b in over]
 
     def _silent(self, b: int) -> bool:
         process = self.engine.node(b).process
@@ -237,13 +233,8 @@ class EngineRun:
         _, rank, of = plan
         self.cause = of
         self.plans.pop((rank, of), None)
-        if rank == set_events.REQUEST_ARRIVES:
-            self.engine.do(moves.Deliver(self.requests.pop(of)[1]))
-        else:
-            self._rules()[rank](of)
-
-    def _rules(self) -> dict[int, Callable[[int], None]]:
-        return {
+        rules: dict[int, Callable[[int], None]] = {
+            set_events.REQUEST_ARRIVES: self._arrive,
             set_events.EXPIRY: self._expire,
             set_events.OUTAGE_ENDS: self._outage_ends,
             set_events.HEALS: self._heal,
@@ -254,6 +245,10 @@ class EngineRun:
             set_events.LAG_CHECK: self._lag_check,
             set_events.LEADER_RECOVERED: self._leader_recovered,
         }
+        rules[rank](of)
+
+    def _arrive(self, request: int) -> None:
+        self.engine.do(moves.Deliver(self.requests.pop(request)[1]))
 
     def _expire(self, b: int) -> None:
         self._all_beat()

@@ -7,7 +7,7 @@ line by line.
 """
 
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache
 from typing import Any, Literal
 
 import msgspec
@@ -27,6 +27,7 @@ from ..kernel.set_words import BROKERS, members_of
 from ..kernel.simulation import METRIC_NAMES
 from ..kernel.simulation_loop import play_out
 
+_as_python = cache(plain)
 LINES_MAX = 1_000
 RETRY_MS = HEARTBEAT_MS
 FIRST_LEADER_EPOCH, FIRST_PARTITION_EPOCH = 5, 10
@@ -185,7 +186,7 @@ def kernel_run(
     broker_delays = words(set_words.BROKERS * DELAYS)
     arguments = (s, w, trace, rows, delays, broker_delays)
     made = [as_words(numbers) if compiled else _listed(numbers) for numbers in arguments]
-    run: Any = play_out if compiled else _plainly()
+    run: Any = play_out if compiled else _as_python(play_out)
     run(*made, schedule.leader - 1, schedule.end * 1000)
     if made[0][set_words.CHECKS]:
         raise EndlessTraceError(f"the schedule has more than {LINES_MAX} lines")
@@ -194,11 +195,6 @@ def kernel_run(
     counted = state[set_words.COUNTS : set_words.COUNTS + len(METRIC_NAMES)]
     counts = dict(zip(METRIC_NAMES, counted, strict=True))
     return KernelRun(tuple(_lines(_listed(made[2]))), counts)
-
-
-@lru_cache(maxsize=1)
-def _plainly() -> Any:
-    return plain(play_out)
 
 
 def world_of(schedule: OutsideSchedule) -> list[int]:

@@ -17,7 +17,6 @@ import msgspec
 from msgspec.structs import replace
 
 from ...engine import moves
-from ...engine.cluster import Cluster
 from ...engine.events import CommittedLost, Sent
 from ...engine.nodes import state_of
 from ...plays.grammar import parse
@@ -254,17 +253,13 @@ def _nodes(stage: Stage) -> tuple[object, ...]:
 def tale_of(stage: Stage) -> PartitionTale:
     """The history of the partition in a play."""
     tale: list[TracedState | int] = []
-    was = _partition(stage.history.start)
+    was = traced_state(partition_in(stage.history.start))
     for step in stage.history.steps:
         lost = [int(e.leader) for e in step.events if isinstance(e, CommittedLost)]
-        now = _partition(step.cluster)
+        now = traced_state(partition_in(step.cluster))
         tale += [*lost, *([now] if now != was else [])]
         was = now
     return tuple(tale)
-
-
-def _partition(cluster: Cluster) -> TracedState:
-    return traced_state(partition_in(cluster))
 
 
 # --- the moves of the run -----------------------------------------------------------------------

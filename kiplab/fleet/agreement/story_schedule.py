@@ -90,9 +90,8 @@ def check_playable(world: World, metric: str) -> None:
     }
     if any(us != ms * 1000 for us, ms in periods.values()):
         defaults = ", ".join(f"{name} = {ms // 1000}" for name, (_, ms) in periods.items())
-        raise ValueError(
-            f"a story is told with Kafka's defaults: {defaults}; the engine has no others"
-        )
+        problem = f"a story is told with Kafka's defaults: {defaults}"
+        raise ValueError(f"{problem}; the engine has no others")
 
 
 def _stretches(events: Iterator[Outside]) -> Iterator[list[Outside]]:

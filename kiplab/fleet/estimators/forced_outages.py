@@ -58,13 +58,10 @@ def outage_block(
     for planned restarts that don't wait, MissingExtraError without numpy and scipy.
     """
     if parameters.replication_factor < 2 or not parameters.bounces_wait:
-        problem = (
-            f"replication_factor={parameters.replication_factor}, bounces_wait="
-            f"{str(parameters.bounces_wait).lower()}"
-        )
+        waits = str(parameters.bounces_wait).lower()
         raise ValueError(
-            f"{problem}: outages are forced for two replicas or more, of which planned"
-            " restarts wait for one another"
+            f"replication_factor={parameters.replication_factor}, bounces_wait={waits}: outages are"
+            " forced for two replicas or more, of which planned restarts wait for one another"
         )
     replicas = []
     for replica in range(parameters.replication_factor):

@@ -115,10 +115,8 @@ def fleet_with(parameters: Parameters, **values: float) -> Parameters:
 
 def sampled(scenario: Scenario, method: str, replications: int) -> Sampled:
     """One block of a scenario by a method that can do it, always the same."""
-    about: dict[str, Any] = {"feature_sets": scenario.feature_sets, "method": method}
-    order = FleetOrder(
-        scenario=scenario, study_seed=0, block=0, first=0, last=replications, **about
-    )
+    about: Any = {"feature_sets": scenario.feature_sets, "method": method, "study_seed": 0}
+    order = FleetOrder(scenario=scenario, block=0, first=0, last=replications, **about)
     return {(one.features, one.metric): one for one in work_block(order)}
 
 
@@ -184,16 +182,11 @@ def _losses(scenario: Scenario, features: str) -> float:
     )
 
 
-def forced_rate(
-    parameters: Parameters, features: str, metric: str, seed: int = 0, samples: int = _LEVER_SAMPLES
-) -> FoundRate:
+def forced_rate(parameters: Parameters, features: str, metric: str, seed: int) -> FoundRate:
     """How often by forced samples, per partition and year. Raises KeyError for another metric."""
-    kips = kips_of(features)
-    if metric not in (*METRICS, UNCLEAN_LOSS) or parameters.replication_factor > 2:
-        return outage_rates(parameters, kips, seed=seed, blocks=_LEVER_BLOCKS, samples=samples)[
-            metric
-        ]
-    return forced_rates(parameters, kips, seed=seed, blocks=_LEVER_BLOCKS, samples=samples)[metric]
+    by_windows = metric in (*METRICS, UNCLEAN_LOSS) and parameters.replication_factor <= 2
+    rates, kips = forced_rates if by_windows else outage_rates, kips_of(features)
+    return rates(parameters, kips, seed=seed, blocks=_LEVER_BLOCKS, samples=_LEVER_SAMPLES)[metric]
 
 
 def halved_and_doubled(

@@ -3,7 +3,7 @@ interval that fits its sampling.
 """
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -16,6 +16,9 @@ from ..statistics import event_rates
 from ..statistics.block_means import FEWEST_BLOCKS, clustered_rate, time_rate, weighed_rate
 from ..statistics.event_rates import FoundRate, NeverSeen, NothingWeighed
 from .counted_metrics import COUNTED, counted_in, never_in
+
+if TYPE_CHECKING:
+    from .quick_estimate import RecordedRow
 
 SweptValues = tuple[tuple[str, float | str], ...]
 
@@ -156,44 +159,27 @@ def fleet_rows(study: FleetStudy, summary: Iterable[SummaryRow]) -> tuple[FleetR
         keys = (row.scenario_id, row.features, row.metric, row.method)
         return [place[name] for place, name in zip(places, keys, strict=True)]
 
-    same = ("features", "metric", "method", "events", "exposure_us")
-    rows = [
-        row_of(
-            study,
-            scenarios[one.scenario_id],
-            **{name: getattr(one, name) for name in same},
-            rate=_found(scenarios[one.scenario_id], one),
-        )
-        for one in summary
-        # Stopped before there was enough to say how sure it is.
-        if one.method == NAIVE or len(one.weights) >= FEWEST_BLOCKS
-    ]
-    return tuple(sorted(rows, key=order))
+    # Else it was stopped before there was enough to say how sure it is.
+    enough = (s for s in summary if s.method == NAIVE or len(s.weights) >= FEWEST_BLOCKS)
+    pairs = ((scenarios[one.scenario_id], one) for one in enough)
+    return tuple(sorted((row_of(study, at, one, _found(at, one)) for at, one in pairs), key=order))
 
 
 def row_of(
-    study: FleetStudy,
-    scenario: Scenario,
-    *,
-    features: str,
-    metric: str,
-    method: str,
-    events: int,
-    exposure_us: int,
-    rate: FoundRate,
+    study: FleetStudy, scenario: Scenario, one: "SummaryRow | RecordedRow", rate: FoundRate
 ) -> FleetRow:
-    """A row of a scenario of the study; `exposure_us` are partition-microseconds."""
+    """The row of what was seen in a scenario of the study."""
     return FleetRow(
         scenario_id=scenario.scenario_id,
-        features=features,
-        label=str(standing_of(features)),
-        metric=metric,
-        counts=counted_in(metric, method),
-        unit=COUNTED[metric].unit,
-        events=events,
-        exposure=exposure_us / MICROSECONDS_PER_YEAR,
+        features=one.features,
+        label=str(standing_of(one.features)),
+        metric=one.metric,
+        counts=counted_in(one.metric, one.method),
+        unit=COUNTED[one.metric].unit,
+        events=one.events,
+        exposure=one.exposure_us / MICROSECONDS_PER_YEAR,
         found=rate,
-        method=method,
+        method=one.method,
         swept=tuple((name, getattr(scenario.parameters, name)) for name in study.swept),
     )
 
@@ -220,9 +206,8 @@ def _with_left_out(rate: FoundRate, scenario: Scenario, metric: str) -> FoundRat
         return NeverSeen(high=FLOOR, method=f"{rate.method}, below what means anything")
     share = min(left_out(scenario.parameters, metric), 1.0)
     method = f"{rate.method}, and {100 * share:.2g} % that first order leaves out"
-    return msgspec.structs.replace(
-        rate, low=rate.low * (1 - share), high=rate.high * (1 + share), method=method
-    )
+    low, high = rate.low * (1 - share), rate.high * (1 + share)
+    return msgspec.structs.replace(rate, low=low, high=high, method=method)
 
 
 def _longest(scenario: Scenario, years: float) -> NeverSeen:

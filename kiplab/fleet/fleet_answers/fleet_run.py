@@ -71,9 +71,8 @@ def run(
         if path is not None:
             differs = functools.partial(_differences, path, read, seed)
             content = written(read).encode()
-            stack.enter_context(
-                study_folder.begun(path, STUDY_FILE, content, differs, resume=resume)
-            )
+            begun = study_folder.begun(path, STUDY_FILE, content, differs, resume=resume)
+            stack.enter_context(begun)
         _start(master, spark=spark)
         sizes = {} if path is None else _kept_sizes(path / NAIVE)
         plans = plans_of(read, methods, lambda point: naive_load(point, each, sizes), seed)
@@ -133,9 +132,8 @@ def _methods(study: FleetStudy, method: str | None) -> tuple[str, ...]:
     if method is not None and method not in METHODS:
         raise ValueError(f"there is no method {method!r}; there are {', '.join(METHODS)}")
     if method == FORCED and not any(map(can_force, study.scenarios)):
-        raise ValueError(
-            f"nothing can be forced in this study: {WHAT_FOR}; leave the method out for the rest"
-        )
+        problem = f"nothing can be forced in this study: {WHAT_FOR}"
+        raise ValueError(f"{problem}; leave the method out for the rest")
     return METHODS if method is None else (method,)
 
 
@@ -164,10 +162,8 @@ def _differences(folder: Path, study: FleetStudy, seed: int) -> list[str]:
     values = dict(there.values)
     names = [name for name, several in study.values if values[name] != several]
     names += ["feature_sets"] * (there.feature_sets != study.feature_sets)
-    seeds = {
-        study_folder.identity_in(folder / method)["study_seed"] for method in _kept_methods(folder)
-    }
-    return names + ["the seed"] * bool(seeds - {seed})
+    kept = (study_folder.identity_in(folder / method) for method in _kept_methods(folder))
+    return names + ["the seed"] * bool({one["study_seed"] for one in kept} - {seed})
 
 
 def _study_in(folder: Path) -> FleetStudy:
@@ -175,9 +171,7 @@ def _study_in(folder: Path) -> FleetStudy:
     default.
     """
     file = folder / STUDY_FILE
-    return study_folder.read_as(
-        file, lambda content: study_from(content.decode("utf-8"), str(file))
-    )
+    return study_folder.read_as(file, lambda content: study_from(content.decode(), str(file)))
 
 
 def _kept_methods(folder: Path) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ A web page cannot run the kernel: what it said of the fleets that lab 10 asks ab
 """
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -164,10 +164,9 @@ def _answer(study: FleetStudy, recorded: RecordedAnswer) -> FleetAnswer:
     values = dict(study.values) | {"horizon_years": recorded.horizon_years}
     lived = msgspec.structs.replace(study, values=tuple(values.items()))
     scenarios = lived.scenarios
-    rows = (msgspec.structs.asdict(row) for row in recorded.rows)
     return FleetAnswer(
         study=lived,
-        rows=tuple(row_of(lived, scenarios[row.pop("scenario")], **row) for row in rows),
+        rows=tuple(row_of(lived, scenarios[one.scenario], one, one.rate) for one in recorded.rows),
         summary=(),
         seconds=None,
         partition_years=recorded.partition_years,
@@ -177,6 +176,5 @@ def _answer(study: FleetStudy, recorded: RecordedAnswer) -> FleetAnswer:
 def recorded_story(cause: str, parameters: Mapping[str, Any]) -> Play | None:
     """The story that the kernel found; None where nobody asked for it."""
     asked = (cause, dict(parameters))
-    known: Iterable[RecordedStory] = _recordings().stories
-    plays = (parse(one.play, STORY) for one in known if (one.cause, one.parameters) == asked)
-    return next(plays, None)
+    known = (one.play for one in _recordings().stories if (one.cause, one.parameters) == asked)
+    return next((parse(text, STORY) for text in known), None)

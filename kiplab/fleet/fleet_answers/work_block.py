@@ -20,15 +20,8 @@ from ..estimators.forced_outages import outage_block
 from ..estimators.forced_windows import BLOCKS, SAMPLES, forced_block, forced_exposure
 from ..kernel.machine_code import has_compiler
 from ..kernel.simulation import Counts, simulate
-from ..parameters.scenario import (
-    MICROSECONDS_PER_YEAR,
-    NONE_OF_THEM,
-    OF_966,
-    Scenario,
-    as_world,
-    horizon_us,
-    kips_of,
-)
+from ..parameters import scenario as feature_sets
+from ..parameters.scenario import MICROSECONDS_PER_YEAR, Scenario, as_world, horizon_us
 from ..pipeline.study_plan import FORCED, FleetOrder, Partial, Workload, code_version
 from ..statistics.block_means import Weights
 from .counted_metrics import can_force_outages, can_force_windows, forced_metrics, never_in
@@ -132,10 +125,10 @@ def _forced(order: FleetOrder) -> list[Partial]:
     partials, nothing = [], Weights(samples=samples, total=0.0, squares=0.0, largest=0.0)
     for features in order.feature_sets:
         weights = dict.fromkeys(metrics, nothing)
-        kips = kips_of(features)
+        kips = feature_sets.kips_of(features)
         if can_force_outages(scenario):
             # No other KIP has a say in outages.
-            weights |= outages(kips & OF_966)
+            weights |= outages(kips & feature_sets.OF_966)
         if can_force_windows(scenario):
             weights |= forced_block(p, kips, **numbers)
         partials += [_weighed(order, features, metric, weights[metric], us) for metric in metrics]
@@ -181,11 +174,10 @@ def naive_load(
     Raises ValueError for more than the kernel can number.
     """
     wanted, each = replications(scenario, years), _years_of_one(scenario)
-    wanted = 1 if never_in(scenario, NONE_OF_THEM, "incidents") else wanted
+    wanted = 1 if never_in(scenario, feature_sets.NONE_OF_THEM, "incidents") else wanted
     size = (sizes or {}).get(scenario.scenario_id) or _size(scenario, wanted)
-    return Workload(
-        scenario=scenario, block_replications=size, blocks=ceil(wanted / size), years=each
-    )
+    blocks = ceil(wanted / size)
+    return Workload(scenario=scenario, block_replications=size, blocks=blocks, years=each)
 
 
 def replications(scenario: Scenario, years: float) -> int:
@@ -212,14 +204,8 @@ def kernel_work(scenario: Scenario) -> float:
     """About how many steps the kernel makes in one replication, under all its feature sets."""
     horizon = horizon_us(scenario.parameters)
     trial = min(horizon, _TRIAL_US)
-    counts = simulate(
-        as_world(scenario),
-        seed=0,
-        first=0,
-        last=1,
-        horizon_us=trial,
-        feature_sets=scenario.feature_sets,
-    )
+    one: Any = {"seed": 0, "first": 0, "last": 1, "feature_sets": scenario.feature_sets}
+    counts = simulate(as_world(scenario), horizon_us=trial, **one)
     steps = counts.steps + _STEPS_OF_AN_EVENT * counts.events
     return max(1.0, steps * horizon / trial)
 

@@ -86,9 +86,8 @@ def study_from(source: str, file: str = "") -> FleetStudy:
     try:
         return study_of(document)
     except ParameterError as wrong:
-        raise wrong.placed(
-            file=file, line=_line_of(source, wrong.key) if wrong.key else 0
-        ) from None
+        line = _line_of(source, wrong.key) if wrong.key else 0
+        raise wrong.placed(file=file, line=line) from None
 
 
 def study_of(document: Mapping[str, Any]) -> FleetStudy:

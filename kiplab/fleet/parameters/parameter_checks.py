@@ -35,9 +35,8 @@ def checked(name: str, value: Any) -> Any:
     check_name(name)
     about = PARAMETERS[name]
     if not _fits(value, about.kind):
-        raise ParameterError(
-            f"{value!r} is not {_KINDS[about.kind]}", allowed=_say(about), key=name
-        )
+        problem = f"{value!r} is not {_KINDS[about.kind]}"
+        raise ParameterError(problem, allowed=_say(about), key=name)
     if not about.low <= value <= about.high:
         raise ParameterError(f"{value} is out of range", allowed=_say(about), key=name)
     return about.kind(value)

@@ -19,7 +19,7 @@ class Basis(StrEnum):
     """Nobody has published it: sweep it before believing what follows from it."""
 
 
-class Parameter(msgspec.Struct, frozen=True, kw_only=True):
+class Parameter(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One row of the table.
 
     A sentence says `called`. `low` to `high` is what is allowed, `usual` what is worth sweeping.
@@ -34,18 +34,6 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
     high: float
     usual: tuple[float, float]
     default: float
-    basis: Basis
-    source: str
-    does: str
-
-
-class _About(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the file says of a parameter."""
-
-    called: str
-    unit: str
-    allowed: tuple[float, float]
-    usual: tuple[float, float]
     basis: Basis
     source: str
     does: str
@@ -116,15 +104,15 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 _FILE = tomllib.loads((files(__package__) / "parameter_table.toml").read_text("utf-8"))
-_ABOUT = msgspec.convert(_FILE, dict[str, _About])
 _KINDS = get_type_hints(Parameters)
 
 
 def _row(field: msgspec.structs.FieldInfo) -> Parameter:
-    about = msgspec.structs.asdict(_ABOUT[field.name])
+    about = _FILE[field.name]
     low, high = about.pop("allowed")
-    own = {"name": field.name, "kind": _KINDS[field.name], "default": field.default}
-    return Parameter(low=low, high=high, **own, **about)
+    about |= {"name": field.name, "kind": _KINDS[field.name], "low": low, "high": high}
+    row = msgspec.convert(about | {"default": 0}, Parameter)
+    return msgspec.structs.replace(row, default=field.default)
 
 
 PARAMETERS = {field.name: _row(field) for field in msgspec.structs.fields(Parameters)}

@@ -188,7 +188,6 @@ def _under(metric: str, features: str) -> str:
 def _set(answer: FleetAnswer, features: str | None) -> str:
     sets = answer.study.feature_sets
     if features is not None and features not in sets:
-        raise ParameterError(
-            f"the study has no feature set {features!r}", allowed=", ".join(sets), key="features"
-        )
+        problem = f"the study has no feature set {features!r}"
+        raise ParameterError(problem, allowed=", ".join(sets), key="features")
     return sets[0] if features is None else features

@@ -80,9 +80,8 @@ def _sizes(
 ) -> IncidentSizes:
     names = ("brokers", "partitions", "replication_factor", "replica_sets", "racks")
     placement = placed(seed=seed, **dict(zip(names, shape, strict=True)))
-    return IncidentSizes(
-        partitions_of_groups(placement, group, shock_tail_lost=tail_lost, seed=seed)
-    )
+    sizes = partitions_of_groups(placement, group, shock_tail_lost=tail_lost, seed=seed)
+    return IncidentSizes(sizes)
 
 
 def partitions_of_groups(
@@ -101,10 +100,6 @@ def partitions_of_groups(
 
 def _by_set(placement: Placement) -> Any:
     return np.bincount(placement.set_of)
-
-
-def _by_broker(placement: Placement) -> Any:
-    return np.bincount(placement.sets[placement.set_of].reshape(-1), minlength=placement.brokers)
 
 
 def _by_pair(placement: Placement) -> Any:
@@ -139,5 +134,5 @@ def _lost_by_shocks(placement: Placement, tail_lost: float, seed: int) -> Any:
 _COUNTED: dict[FateGroup, Callable[[Placement], Any]] = {
     FateGroup.PAIR: _by_pair,
     FateGroup.SET: _by_set,
-    FateGroup.BROKER: _by_broker,
+    FateGroup.BROKER: lambda p: np.bincount(p.sets[p.set_of].reshape(-1), minlength=p.brokers),
 }

@@ -43,9 +43,8 @@ class Placement(msgspec.Struct, frozen=True, kw_only=True):
 def sets_in_use(parameters: Parameters) -> int:
     """How many replica sets a cluster has: within its limit, its racks and its partitions."""
     p = parameters
-    possible = sum(
-        _ways(p.brokers, held) for held in _held(p.brokers, p.replication_factor, p.racks)
-    )
+    held_by_racks = _held(p.brokers, p.replication_factor, p.racks)
+    possible = sum(_ways(p.brokers, held) for held in held_by_racks)
     return min(p.replica_sets or possible, possible, p.partitions)
 
 
@@ -111,9 +110,8 @@ def _held(brokers: int, replication_factor: int, racks: int) -> tuple[tuple[int,
 
 def _ways(brokers: int, held: tuple[int, ...]) -> int:
     """How many sets of brokers there are with so many on each rack."""
-    return prod(
-        comb(size, count) for size, count in zip(_sizes(brokers, len(held)), held, strict=True)
-    )
+    pairs = zip(_sizes(brokers, len(held)), held, strict=True)
+    return prod(comb(size, count) for size, count in pairs)
 
 
 def _sizes(brokers: int, racks: int) -> Iterator[int]:

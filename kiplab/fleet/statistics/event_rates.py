@@ -190,9 +190,8 @@ def exact(events: int, exposure: int) -> Interval:
     nothing was seen does not mean that it cannot happen. Raises ValueError for impossible counts.
     """
     if not 0 <= events <= exposure or exposure == 0:
-        raise ValueError(
-            f"{events} events in {exposure} schedules; expected 0 to {exposure}, of 1 or more"
-        )
+        problem = f"{events} events in {exposure} schedules"
+        raise ValueError(f"{problem}; expected 0 to {exposure}, of 1 or more")
     tail, others = (1 - CONFIDENCE) / 2, exposure - events
     return Interval(
         _share(tail, events, others + 1) if events else 0.0,
