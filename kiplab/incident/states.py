@@ -12,6 +12,8 @@ import msgspec
 from .log_items import UNKNOWN, LogRecord, OffsetAndTime
 
 NO_LEADER = -1
+_FEW = 100
+"""A mapping of less is copied: a dict is read faster than what shares."""
 KeyT = TypeVar("KeyT")
 ValueT = TypeVar("ValueT")
 
@@ -121,29 +123,30 @@ class RegisteredIncarnation(msgspec.Struct, frozen=True, gc=False):
 
 
 class SharedMapping(Mapping[KeyT, ValueT]):
-    """`late` lies over `base`; an empty value stands for none. One with another value shares most:
-    n values one after the other cost about n√n steps, and n² where each is put into a copy.
-    """
+    """`late` lies over `base`; an empty value stands for none."""
 
-    def __init__(self, base: Mapping[KeyT, ValueT] = {}, late: Mapping[KeyT, ValueT] = {}) -> None:
-        self._base, self._late = base, late
+    def __init__(self, base: Mapping[KeyT, ValueT], late: Mapping[KeyT, ValueT]) -> None:
+        self.base, self.late = base, late
 
     def __getitem__(self, key: KeyT) -> ValueT:
-        return self._late[key] if key in self._late else self._base[key]
+        return self.late[key] if key in self.late else self.base[key]
 
     def __iter__(self) -> Iterator[KeyT]:
-        return iter(self._together())
+        return (key for key, value in {**self.base, **self.late}.items() if value)
 
     def __len__(self) -> int:
-        return len(self._together())
+        return sum(1 for _ in self)
 
-    def with_value(self, key: KeyT, value: ValueT) -> "SharedMapping[KeyT, ValueT]":
-        """One that has this value, in the place of another one."""
-        one = SharedMapping(self._base, {**self._late, key: value})
-        return SharedMapping(one._together()) if len(one._late) ** 2 > 8 * len(self._base) else one
 
-    def _together(self) -> dict[KeyT, ValueT]:
-        return {key: value for key, value in {**self._base, **self._late}.items() if value}
+def with_value(known: Mapping[KeyT, ValueT], key: KeyT, value: ValueT) -> Mapping[KeyT, ValueT]:
+    """The mapping with this value for the key, or with none for an empty value. Large ones share
+    most: n values one after the other cost about n√n steps, and n² where each is put into a copy.
+    """
+    base, late = known, {key: value}
+    if isinstance(known, SharedMapping):
+        base, late = known.base, {**known.late, key: value}
+    one = SharedMapping(base, late)
+    return dict(one) if len(late) ** 2 > 8 * len(base) or len(base) < _FEW else one
 
 
 class ClusterState(msgspec.Struct, frozen=True, gc=False):
@@ -160,10 +163,10 @@ class ClusterState(msgspec.Struct, frozen=True, gc=False):
     controller_since: OffsetAndTime | None = None
     controller_id: int = UNKNOWN
     controller_release: str = ""
-    incarnations: SharedMapping[int, RegisteredIncarnation] = SharedMapping()
-    earlier_incarnations: SharedMapping[int, tuple[RegisteredIncarnation, ...]] = SharedMapping()
+    incarnations: Mapping[int, RegisteredIncarnation] = {}
+    earlier_incarnations: Mapping[int, tuple[RegisteredIncarnation, ...]] = {}
     features: Mapping[str, int] = {}
-    topic_settings: SharedMapping[str, Mapping[str, str]] = SharedMapping()
+    topic_settings: Mapping[str, Mapping[str, str]] = {}
     cluster_settings: Mapping[str, str] = {}
     idles: bool = False
     """Whether the controllers of this log write a record each second while nothing happens."""

@@ -1,6 +1,6 @@
 """`kiplab.read_metadata_log`: findings of a whole log, gathered, chosen and pictured."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from kiplab.incident.log_items import LogItem, UnreadableInputError
 from kiplab.incident.metadata_history import MetadataHistory, read_metadata_log
 from kiplab.incident.reading import LogItems
 from kiplab.incident.replayed_log.replaying import EARLIER_MAX
-from kiplab.incident.states import SharedMapping
+from kiplab.incident.states import SharedMapping, with_value
 from tests.incident.generated_log import generated_batches
 from tests.incident.short_log import replayed, short_log
 from tests.incident.written_logs import BEGIN, dump_of, encoded
@@ -202,12 +202,13 @@ def test_nothing_is_kept_of_removed_topics_and_of_incarnations_long_ago() -> Non
 
 def test_a_mapping_with_another_value_leaves_the_one_before_it_as_it_is() -> None:
     plain: dict[int, int] = {}
-    mapping = SharedMapping[int, int]()
-    for n in range(500):
-        key, value = n * 7 % 90, n % 5
-        before, mapping = mapping, mapping.with_value(key, value)
+    mapping: Mapping[int, int] = {}
+    for n in range(1500):
+        key, value = n * 7 % 400, n % 5
+        before, mapping = mapping, with_value(mapping, key, value)
         assert before == {key: value for key, value in plain.items() if value}
         plain[key] = value
+    assert isinstance(mapping, SharedMapping)
     assert len(mapping) == len([*mapping]) == sum(map(bool, plain.values()))
 
 

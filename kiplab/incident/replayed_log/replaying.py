@@ -7,7 +7,14 @@ import msgspec
 from ..findings.finding import Finding
 from ..gathering import KEPT, GatheredRemarks
 from ..log_items import UNKNOWN, LogItem, LogRecord, OffsetAndTime, Remark, SavedState
-from ..states import ClusterState, LogEvent, PartitionKey, PartitionState, RegisteredIncarnation
+from ..states import (
+    ClusterState,
+    LogEvent,
+    PartitionKey,
+    PartitionState,
+    RegisteredIncarnation,
+    with_value,
+)
 from . import partitions, registered_brokers
 from .checkpoints import agreed
 from .partitions import Around
@@ -171,7 +178,7 @@ class Replay:
             return ()
         if kind == _TOPIC:
             settings = _set(of_topics.get(name, {}), record)
-            self._change(topic_settings=of_topics.with_value(name, settings))
+            self._change(topic_settings=with_value(of_topics, name, settings))
         elif kind == _BROKER and not name:
             self._change(cluster_settings=_set(of_cluster, record))
         else:
@@ -193,7 +200,7 @@ class Replay:
             return ()
         if self._by_name.get(topic.name) is topic:
             del self._by_name[topic.name]
-        self._change(topic_settings=self.cluster.topic_settings.with_value(topic.name, {}))
+        self._change(topic_settings=with_value(self.cluster.topic_settings, topic.name, {}))
         gone: list[RecordEffect] = [(before, None, None) for before in topic.partitions.values()]
         return gone or (_CLUSTER_ALONE,)
 
@@ -277,7 +284,7 @@ class Replay:
         return self._incarnations_on(registered_brokers.changed(incarnation, record))
 
     def _incarnations_on(self, incarnation: RegisteredIncarnation) -> Iterable[RecordEffect]:
-        known = self.cluster.incarnations.with_value(incarnation.broker, incarnation)
+        known = with_value(self.cluster.incarnations, incarnation.broker, incarnation)
         fenced = self.cluster.fenced_last
         if incarnation.fenced and incarnation.changed:
             fenced = (*(b for b in fenced if b != incarnation.broker), incarnation.broker)[-2:]
@@ -290,7 +297,7 @@ class Replay:
         past = incarnation if incarnation.ended else msgspec.structs.replace(incarnation, ended=at)
         earlier = self.cluster.earlier_incarnations
         of_broker = (*earlier.get(incarnation.broker, ()), past)[-EARLIER_MAX:]
-        self._change(earlier_incarnations=earlier.with_value(incarnation.broker, of_broker))
+        self._change(earlier_incarnations=with_value(earlier, incarnation.broker, of_broker))
 
     # Gaps and checkpoints
 
@@ -343,7 +350,7 @@ class Replay:
         registered = self.cluster.incarnations
         for broker, incarnation in image.cluster.incarnations.items():
             best, said = agreed(registered.get(broker), incarnation)
-            registered = registered.with_value(broker, best)
+            registered = with_value(registered, broker, best)
             if said and self.complete:
                 self._says(f"The checkpoint has broker {broker}{said}", at)
         self._change(incarnations=registered)
