@@ -89,7 +89,7 @@ def changed(before: PartitionState, record: LogRecord, around: Around) -> Partit
         changes["below_since"] = (before.below_since or at) if below else None
     if isr != stayed:
         changes["alone_since"] = at if len(isr) == 1 else None
-        changes["isr_changes"] = (*before.isr_changes, at.time)[-ISR_CHANGES:]
+        changes["isr_changes"] = (*before.isr_changes[1 - ISR_CHANGES :], at.time)
         if len(isr) > len(stayed):
             changes["eligible_until"] = None
     elif before.elr and leader == NO_LEADER_CHANGE and changes.get("elr") == ():

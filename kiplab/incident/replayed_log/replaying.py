@@ -1,6 +1,7 @@
 """A metadata log, record by record: the state of the cluster and the events that led to it."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 import msgspec
 
@@ -82,9 +83,10 @@ class Replay:
 
     def events(self, items: Iterable[LogItem]) -> Iterator[LogEvent]:
         """The events of a log, in its order. A record that changes nothing known is no event."""
-        return with_handlers(self._events(items))
+        events = chain.from_iterable(self._events(items))
+        return chain.from_iterable(with_handlers(events))
 
-    def _events(self, items: Iterable[LogItem]) -> Iterator[LogEvent]:
+    def _events(self, items: Iterable[LogItem]) -> Iterator[list[LogEvent]]:
         for item in items:
             if isinstance(item, LogRecord):
                 last = self._last
@@ -93,7 +95,7 @@ class Replay:
                     previous = last.moment if last and is_late else None
                     self.cluster = msgspec.structs.replace(self.cluster, previous=previous)
                 if item.type != "NO_OP_RECORD" or is_late or self._tells(item):
-                    yield from self._read(item)
+                    yield self._read(item)
                 self._last = item
             elif isinstance(item, Remark):
                 self._remarked(item)
@@ -252,7 +254,8 @@ class Replay:
         if topic is None or before is None:
             self._unknown(record, (id, number), f"partition {number} of topic id {id}")
             return ()
-        after = partitions.changed(before, record, self._around(topic.name))
+        around = self._arounds.get(topic.name) or self._around(topic.name)
+        after = partitions.changed(before, record, around)
         topic.partitions[number] = after
         return ((before, after, None),)
 

@@ -9,7 +9,7 @@ handleBrokerShutdown, handleBrokerUnregistered and handleDirectoriesOffline of
 ReplicationControlManager (3.5.0, 4.3.1).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -20,8 +20,10 @@ from .registered_brokers import broker_of
 
 LOOK_AHEAD = 20_000
 """As many changes wait for the record that names their broker; the first of more are told alone."""
-APART_MS = 1000
-"""Neighbours that are further apart are of two events: the records of one are written at once."""
+APART_MS = 200
+"""Neighbours that are further apart are of two events: a controller appends the records of one at
+once, and gathers them for 25 ms (controller.quorum.append.linger.ms).
+"""
 _CHANGE = "PARTITION_CHANGE_RECORD"
 _ABOUT_BROKERS: dict[str, Handler] = {
     "REGISTER_BROKER_RECORD": "registration",
@@ -43,8 +45,8 @@ _OF_AN_ELECTION = {"isr", "leader", "leaderRecoveryState"}
 _OF_A_REASSIGNMENT = {"replicas", "addingReplicas", "removingReplicas"}
 
 
-def with_handlers(events: Iterable[LogEvent]) -> Iterator[LogEvent]:
-    """The events with their handlers, in the same order."""
+def with_handlers(events: Iterable[LogEvent]) -> Iterator[Sequence[LogEvent]]:
+    """The events with their handlers, in the same order, some at a time."""
     waiting: list[LogEvent] = []
     opener: LogEvent | None = None
     end, written = UNKNOWN - 1, UNKNOWN
@@ -53,19 +55,18 @@ def with_handlers(events: Iterable[LogEvent]) -> Iterator[LogEvent]:
         behind = record.offset == end + 1 and record.time - written < APART_MS
         end, written = record.offset, record.time
         if record.type != _CHANGE:
-            yield from _told(waiting, event if behind else None)
-            waiting = []
             opener = msgspec.structs.replace(event, handlers=(_handler(event),))
-            yield opener
+            yield [*_told(waiting, event if behind else None), opener]
+            waiting = []
         elif behind and opener and _fits_behind(opener, event):
-            yield _with(event, opener.handlers, opener)
+            yield (_with(event, opener.handlers, opener),)
         else:
             opener = None
             if waiting and (not behind or len(waiting) == LOOK_AHEAD):
-                yield from _told(waiting, None)
+                yield _told(waiting, None)
                 waiting = []
             waiting.append(event)
-    yield from _told(waiting, None)
+    yield _told(waiting, None)
 
 
 def _handler(event: LogEvent) -> Handler:
