@@ -300,7 +300,6 @@ FIRST_CLUSTERS: dict[releases.Mode, Callable[[Setup], Cluster]] = {
 
 
 def _first_disk(setup: Setup, broker: ids.BrokerId) -> broker_state.Durable:
-    """The logs that a broker has on its disk, sorted by partition."""
     partitions = sorted(setup.partitions, key=lambda p: p.name)
     (directories,) = (b.log_dirs for b in setup.brokers if b.id == broker)
     return broker_state.Durable(
@@ -310,7 +309,6 @@ def _first_disk(setup: Setup, broker: ids.BrokerId) -> broker_state.Durable:
 
 
 def _with_observer(cluster: Cluster, setup: Setup) -> Cluster:
-    """With what is committed, and what consumers have read of it."""
     metadata = truth(cluster)
     epochs = {r.broker: r.epoch for r in metadata.registrations}
     observed = tuple(

@@ -202,7 +202,6 @@ def _advance(stage: Stage, statement: Statement, line: int) -> Stage:
 
 
 def _alone(move_of: MoveOf) -> Perform:
-    """A line that is one move."""
     return lambda stage, statement, line: act(stage, move_of(stage, statement), line)
 
 

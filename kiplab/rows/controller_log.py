@@ -208,7 +208,6 @@ def _changed(context: str, count: int) -> Iterator[LogLine]:
 
 
 def _written(record: type, moment: Moment) -> int:
-    """How many records of a kind."""
     written = [e.record for e in moment.step.events if isinstance(e, facts.RecordWritten)]
     return written.count(record.__name__)
 

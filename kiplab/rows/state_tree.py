@@ -242,7 +242,6 @@ def _fields_of(owner: Hashable, hashable: Hashable) -> frozenset[str]:
 
 
 def _said(struct: Any, name: str, value: Any) -> str:
-    """A plain value in words."""
     if isinstance(value, tuple):
         return _tuple_said(value)
     if isinstance(value, bool):

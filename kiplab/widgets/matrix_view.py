@@ -96,7 +96,6 @@ class MatrixView:
         self.below.value = said_so + (self._counterexample(cell) if cell.play is not None else "")
 
     def _counterexample(self, cell: Cell) -> str:
-        """Its timeline, the story in sentences, the states as a table, and how to run it again."""
         assert cell.play is not None
         rows = rows_of(run_play(cell.play))
         drawing = timeline(rows, theme=self.daylight.theme, width=self._width).to_plotly_json()

@@ -214,7 +214,6 @@ def _last_heartbeats(cluster: Cluster, action: Action) -> Moves:
 
 
 def _registered(cluster: Cluster, action: Action) -> bool:
-    """Whether the controller took the process in."""
     node = broker(cluster, action.node)
     return node is not None and node.process is not None and node.process.epoch != NO_BROKER_EPOCH
 

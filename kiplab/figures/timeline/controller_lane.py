@@ -108,7 +108,6 @@ SIGNS_MAX, SIGN = 8, 12
 
 
 def _draw_queues(panel: Panel) -> None:
-    """The rows, with the name of their broker."""
     canvas, size = panel.canvas, panel.canvas.sizes.small
     for lane, (top, bottom) in panel.lanes.queues.items():
         y, name = (top + bottom) / 2, f"queue for {lane.removeprefix('broker ')}"
@@ -157,7 +156,6 @@ _BRACKET_ABOVE, _GAP = 12, 8
 
 
 def _draw_zookeeper(panel: Panel, y: float) -> None:
-    """The line and its ticks."""
     panel.canvas.margin(y, columns.ZOOKEEPER_LANE, bold=True)
     _draw_line(panel, y, ticked=True)
     cards_of_ticks(panel, y, "transactions of ZooKeeper", "zxid {0.offset}: {0.text}")

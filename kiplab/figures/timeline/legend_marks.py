@@ -176,7 +176,6 @@ class Block(NamedTuple):
 
 
 def _draw_block(canvas: Canvas, block: Block, left: float, top: float) -> None:
-    """A heading, and the columns below it."""
     size, theme = canvas.sizes.text, canvas.theme
     row = size * LINE_HEIGHT + ROW_GAP
     heading, y = block.columns[0][0].group, top + row / 2

@@ -190,7 +190,6 @@ def _centred(
 
 
 def _name(canvas: Canvas, name: str, y: float) -> None:
-    """A muted name at the left, on two lines where the margin is narrow."""
     size = canvas.sizes.small
     if width_of(name, size) > canvas.sizes.left - 16:
         first, _, last = name.rpartition(" ")
