@@ -100,7 +100,6 @@ def _word(key: str, value: Any) -> str:
 
 
 def _fields(struct: Any, keys: Iterable[str], missing: str = "none") -> KeyStates:
-    """Those keys that are the fields of a struct."""
     if struct is None:
         return dict.fromkeys(keys, missing)
     return {key: getattr(struct, key.replace("-", "_")) for key in keys}

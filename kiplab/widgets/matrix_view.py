@@ -9,8 +9,8 @@ from ..figures.drawing.still_picture import still
 from ..figures.drawing.theme import theme_of
 from ..figures.timeline.whole_runs import timeline
 from ..pages.page_files import AUTO
+from ..plays.library import encode
 from ..plays.runner import run_play
-from ..plays.tokens import encode
 from ..rows.rows_of_stage import rows_of
 from ..rows.sentences import story_html, table_html
 from .elements.kinds import Container, Element, Html, Style

@@ -117,7 +117,6 @@ def _arrivals(cluster: Cluster) -> Iterable[Action]:
 def _incarnations_under_way(
     cluster: Cluster, kind: str, sender: BrokerId, to: BrokerId | None
 ) -> list[int]:
-    """The incarnations of `sender` that have such a message under way."""
     fits = (m.name for m in cluster.messages if m.receiver == to)
     return sorted({n.incarnation for n in fits if n.kind == kind and n.sender == sender})
 

@@ -213,7 +213,6 @@ _as_opened = lru_cache(maxsize=1)(open_playback)
 
 
 def _steps_with(kind: type[Event], playback: Playback) -> Iterator[int]:
-    """The steps with such an event, in order."""
     stage = playback.whole
     events = ((p.moment, event) for p in stage.performed for event in stage.events_of(p))
     return (at for at, event in events if isinstance(event, kind))
