@@ -175,7 +175,11 @@ def first_with_zookeeper(setup: Setup) -> Cluster:
     for id in sorted((b.id for b in setups if b.up), key=lambda id: id != setup.controller):
         cluster = _elected(cluster, id)
     cluster, _ = channels.threads_go_on(cluster, [], lambda world, _: (world, []))
-    return _at_rest(deliver_all(cluster), setup)
+    cluster = deliver_all(cluster)
+    # Message names begin anew, and the next transaction has the number that was asked for.
+    last = ids.Zxid(max(ensemble_of(cluster).zxid, _first_free_offset(setup) - 1))
+    ensemble = replace(ensemble_of(cluster), zxid=last)
+    return _with_observer(replace(cluster, controller=ensemble, sent=(), broken=()), setup)
 
 
 def _elected(cluster: Cluster, id: ids.BrokerId) -> Cluster:
@@ -185,14 +189,6 @@ def _elected(cluster: Cluster, id: ids.BrokerId) -> Cluster:
     cluster = with_state(with_state(cluster, ids.ZOOKEEPER, done.ensemble), address, done.node)
     cluster, _ = channels.post(cluster, address, done.sends)
     return channels.post(cluster, ids.ZOOKEEPER, done.fired)[0]
-
-
-def _at_rest(cluster: Cluster, setup: Setup) -> Cluster:
-    """Message names begin anew, and the next transaction has the number that was asked for."""
-    ensemble = ensemble_of(cluster)
-    last = ids.Zxid(max(ensemble.zxid, _first_free_offset(setup) - 1))
-    ensemble = replace(ensemble, zxid=last)
-    return _with_observer(replace(cluster, controller=ensemble, sent=(), broken=()), setup)
 
 
 def _with_sessions(

@@ -1,8 +1,4 @@
-"""The log lines of a broker: answers of others, its ISR proposals, its state, and its log.
-
-Each function gives the lines of one kind of event, in the words of the release that the broker
-runs. Where Kafka logs nothing, there is nothing.
-"""
+"""The log lines of a broker: answers of others, its ISR proposals, its state, and its log."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any

@@ -67,7 +67,6 @@ def draw_control(panel: Panel, *, with_epochs: bool) -> None:
 
 
 def _draw_line(panel: Panel, y: float, *, ticked: bool) -> None:
-    """The line at `y`; on it a tick per moment with records, and the words that found room."""
     canvas, size, end = panel.canvas, panel.canvas.sizes.small, panel.rows.meta.end
     canvas.line(0, y, end, y, canvas.theme.line, width=1.5)
     canvas.keep(0, end, y - 1, y + 1)

@@ -72,7 +72,6 @@ def _signs_of_nodes(rows: Rows, spans: list[tuple[str, ...]]) -> Iterator[str]:
 
 
 def _signs_of_message(message: MessageRow) -> Iterator[str]:
-    """The ids of the entries that a message's arrow needs."""
     fate, arrived = message.fate, message.x_arrived
     if arrived == message.x_sent and fate != "dropped":
         yield "message"

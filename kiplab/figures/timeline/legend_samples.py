@@ -141,7 +141,6 @@ def _head(swatch: Swatch) -> None:
 
 
 def _arrives(swatch: Swatch) -> None:
-    """A message that is marked where it arrives."""
     x = swatch.at(0.5)
     icons.draw_end(swatch.canvas, (x, swatch.y - 6, x, swatch.y + 6), "delivered")
 
