@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 from .engine.events import Event
 from .plays import verdict as verdicts
 from .plays.header import features_asked_for
-from .plays.library import find, load, names
+from .plays.library import encode, find, load, names
 from .plays.play import Play
 from .plays.runner import run_play
 from .plays.stage import Stage
-from .plays.tokens import encode
 from .plays.transcript import transcript
 from .protocol.guards import GUARDS, Guard
 

@@ -188,5 +188,4 @@ def _may_shrink(leading: broker_state.Leading, node: Broker, replica: Replica) -
 
 
 def _next_tick(due: int, period: int, now: int) -> int:
-    """The first tick of a timer that is not in the past."""
     return due if due >= now else due + -(-(now - due) // period) * period

@@ -10,10 +10,6 @@ an election or raises the metadata version is another matter in every mode: MODE
 under (kind of the control plane, type of the move). What a client asks of one broker is the same in
 all of them: BROKER_MOVES.
 
-A node of a new kind says for every message which rule answers it (ROUTES) or why none is addressed
-to it (NOT_ADDRESSED). A new request says what its sender does that notices that no answer will come
-(UNANSWERED), or why that changes nothing (NOT_MISSED, tests/engine/unrouted.py).
-
 A new timer of a node is a member of `moves.Timer`, an entry (kind, timer) in TIMERS, its period in
 PERIOD_MS, and a field with its name in the struct `timers` of the node's state: of a broker that is
 in its process, of every other node in the state itself. Firing it sets that field one period ahead

@@ -97,13 +97,17 @@ def cluster_of(setup: Setup) -> Cluster:
 
 def _in_kraft(setup: Setup) -> Cluster:
     brokers, has_elr = sorted(setup.brokers, key=attrgetter("id")), setup.features.has_elr
+    next_offset = _first_free_offset(setup)
+    last = ids.MetadataOffset(next_offset - 1)
     controller = Controller(
-        next_offset=_first_free_offset(setup),
+        next_offset=next_offset,
         registrations=tuple(_registration(b, setup.features) for b in brokers),
         partitions=tuple(
             _partition(p, setup.features) for p in sorted(setup.partitions, key=attrgetter("name"))
         ),
-        heartbeats=tuple(_heartbeat(b, _first_free_offset(setup)) for b in brokers),
+        heartbeats=tuple(
+            HeartbeatState(b.id, fenced=b.fenced, metadata_offset=last) for b in brokers
+        ),
         auto_leader_rebalance=setup.auto_leader_rebalance,
         static_min_insync_replicas=setup.static_min_insync_replicas,
         cluster_min_insync_replicas=setup.static_min_insync_replicas if has_elr else None,
@@ -131,11 +135,6 @@ def _registration(setup: BrokerSetup, features: Features) -> Registration:
         record_offset=ids.MetadataOffset(setup.epoch),
         log_dirs=setup.log_dirs if features.assigns_directories() else one,
     )
-
-
-def _heartbeat(setup: BrokerSetup, next_offset: ids.MetadataOffset) -> HeartbeatState:
-    last = ids.MetadataOffset(next_offset - 1)
-    return HeartbeatState(setup.id, fenced=setup.fenced, metadata_offset=last)
 
 
 def _partition(setup: PartitionSetup, features: Features) -> PartitionRegistration:
@@ -176,7 +175,11 @@ def first_with_zookeeper(setup: Setup) -> Cluster:
     for id in sorted((b.id for b in setups if b.up), key=lambda id: id != setup.controller):
         cluster = _elected(cluster, id)
     cluster, _ = channels.threads_go_on(cluster, [], lambda world, _: (world, []))
-    return _at_rest(deliver_all(cluster), setup)
+    cluster = deliver_all(cluster)
+    # Message names begin anew, and the next transaction has the number that was asked for.
+    last = ids.Zxid(max(ensemble_of(cluster).zxid, _first_free_offset(setup) - 1))
+    ensemble = replace(ensemble_of(cluster), zxid=last)
+    return _with_observer(replace(cluster, controller=ensemble, sent=(), broken=()), setup)
 
 
 def _elected(cluster: Cluster, id: ids.BrokerId) -> Cluster:
@@ -186,14 +189,6 @@ def _elected(cluster: Cluster, id: ids.BrokerId) -> Cluster:
     cluster = with_state(with_state(cluster, ids.ZOOKEEPER, done.ensemble), address, done.node)
     cluster, _ = channels.post(cluster, address, done.sends)
     return channels.post(cluster, ids.ZOOKEEPER, done.fired)[0]
-
-
-def _at_rest(cluster: Cluster, setup: Setup) -> Cluster:
-    """Message names begin anew, and the next transaction has the number that was asked for."""
-    ensemble = ensemble_of(cluster)
-    last = ids.Zxid(max(ensemble.zxid, _first_free_offset(setup) - 1))
-    ensemble = replace(ensemble, zxid=last)
-    return _with_observer(replace(cluster, controller=ensemble, sent=(), broken=()), setup)
 
 
 def _with_sessions(
@@ -238,7 +233,9 @@ def _znodes(
     for topic in dict.fromkeys(topics.values()):
         yield from _topic(topic, [p for p in setup.partitions if topics[p] == topic])
     for partition in setup.partitions:
-        yield _state(partition, setup.controller_epoch)
+        state = znodes.PartitionStateZnode.of(partition, setup.controller_epoch)
+        stat = replace(_STAT, version=partition.partition_epoch)
+        yield znodes.znode(znodes.partition_state_path(partition.name), state, stat)
 
 
 def _topic(topic: str, partitions: list[PartitionSetup]) -> Iterator[znodes.Znode]:
@@ -250,12 +247,6 @@ def _topic(topic: str, partitions: list[PartitionSetup]) -> Iterator[znodes.Znod
     least, unclean = partitions[0].min_insync_replicas, partitions[0].unclean_leader_election
     config = znodes.TopicConfigZnode(topic, least, unclean)
     yield znodes.znode(znodes.topic_config_path(topic), config, _STAT)
-
-
-def _state(setup: PartitionSetup, controller_epoch: ids.ControllerEpoch) -> znodes.Znode:
-    data = znodes.PartitionStateZnode.of(setup, controller_epoch)
-    stat = znodes.Stat(ids.Zxid(1), ids.Zxid(1), setup.partition_epoch)
-    return znodes.znode(znodes.partition_state_path(setup.name), data, stat)
 
 
 def _broker_with_session(
@@ -300,7 +291,6 @@ FIRST_CLUSTERS: dict[releases.Mode, Callable[[Setup], Cluster]] = {
 
 
 def _first_disk(setup: Setup, broker: ids.BrokerId) -> broker_state.Durable:
-    """The logs that a broker has on its disk, sorted by partition."""
     partitions = sorted(setup.partitions, key=lambda p: p.name)
     (directories,) = (b.log_dirs for b in setup.brokers if b.id == broker)
     return broker_state.Durable(
@@ -310,7 +300,6 @@ def _first_disk(setup: Setup, broker: ids.BrokerId) -> broker_state.Durable:
 
 
 def _with_observer(cluster: Cluster, setup: Setup) -> Cluster:
-    """With what is committed, and what consumers have read of it."""
     metadata = truth(cluster)
     epochs = {r.broker: r.epoch for r in metadata.registrations}
     observed = tuple(
@@ -357,7 +346,9 @@ def _durable(setup: PartitionSetup, broker: ids.BrokerId) -> broker_state.Durabl
     log = flush(_log(runs))
     if setup.flushed is not None:
         log = Log(log.epochs, log.end, ids.Offset(min(setup.flushed, log.end)))
-    shared = _committed_end(setup)
+    # What every member of ISR and ELR has is committed.
+    logs = [dict(setup.logs).get(m, setup.log) for m in (*setup.isr, *setup.elr)]
+    shared = ids.Offset(min((_log(runs).end for runs in logs), default=0))
     checkpoint, directory = ids.Offset(min(shared, log.end)), directory_of(setup, broker)
     return broker_state.DurableReplica(setup.name, log, checkpoint, directory)
 
@@ -367,13 +358,6 @@ def _log(runs: LogRuns) -> Log:
     for count, epoch in runs:
         log = append(log, epoch, count)
     return log
-
-
-def _committed_end(setup: PartitionSetup) -> ids.Offset:
-    """What every member of ISR and ELR has is committed."""
-    logs = dict(setup.logs)
-    ends = [_log(logs.get(m, setup.log)).end for m in (*setup.isr, *setup.elr)]
-    return ids.Offset(min(ends, default=0))
 
 
 def _committed(state: PartitionRegistration, nodes: tuple[Broker, ...]) -> Log:

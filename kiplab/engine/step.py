@@ -103,7 +103,6 @@ def _together(
 
 
 def _closed(cluster: Cluster, node: BrokerId, events: list[Event]) -> Moved:
-    """A process that has just stopped closes its connections."""
     cluster, closed = channels.close(cluster, node)
     return cluster, [*events, *closed]
 

@@ -160,14 +160,6 @@ def _kraft_stale_sessions(cluster: Cluster) -> frozenset[BrokerId]:
     return frozenset(heartbeat.broker for heartbeat in on if heartbeat.last_contact_ms in last)
 
 
-def _kraft_next_check_ms(cluster: Cluster, not_before_ms: Milliseconds) -> Milliseconds:
-    return (
-        kraft_sessions.next_check_ms(_kraft(cluster), not_before_ms)
-        if _notes(cluster)
-        else not_before_ms
-    )
-
-
 def _zookeeper_sessions(cluster: Cluster) -> tuple[Session, ...]:
     ensemble = cast("Ensemble", cluster.controller)
     return tuple(sorted(ensemble.sessions, key=attrgetter("broker")))
@@ -187,7 +179,11 @@ READERS: dict[type, TruthReader] = {
         session_timeout_ms=kraft_sessions.SESSION_TIMEOUT_MS,
         stale_sessions=_kraft_stale_sessions,
         watches_sessions=lambda cluster: _kraft(cluster).watches_sessions,
-        next_check_ms=_kraft_next_check_ms,
+        next_check_ms=lambda cluster, not_before_ms: (
+            kraft_sessions.next_check_ms(_kraft(cluster), not_before_ms)
+            if _notes(cluster)
+            else not_before_ms
+        ),
     ),
     Ensemble: TruthReader(
         _zookeeper_sessions, _controller_in_zookeeper, ZOOKEEPER_SESSION_TIMEOUT_MS

@@ -112,7 +112,6 @@ def _plot(matrix: Matrix, canvas: Canvas, top: float) -> float:
 
 
 def _bar(canvas: Canvas, box: Box, guard: str) -> None:
-    """A filled stretch with the name of the guard that is off in it."""
     size, room = canvas.sizes.small, box.x1 - box.x0 - 3 * GAP
     _fill(canvas, box, canvas.theme.tile, canvas.theme.tile_edge, 1)
     label = f"{guard_word(guard)} off"
@@ -122,7 +121,6 @@ def _bar(canvas: Canvas, box: Box, guard: str) -> None:
 
 
 def _fill(canvas: Canvas, box: Box, fill: str, edge: str, width: int) -> None:
-    """A rectangle with half a gap around it."""
     (x0, y0, x1, y1), gap, line = box, GAP / 2, {"color": edge, "width": width}
     canvas.rect(x0 + gap, x1 - gap, y0 + gap, y1 - gap, fill, line=line)
 

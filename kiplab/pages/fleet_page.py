@@ -46,7 +46,6 @@ def fleet_page(
 
 
 def _screen(answer: FleetAnswer) -> str:
-    """The five answers."""
     parts = (
         f"<h2>{escape(part.question)}</h2>\n<ul>"
         + "".join(f"<li>{_code(escape(sentence))}</li>" for sentence in part.sentences)

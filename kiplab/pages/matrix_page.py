@@ -9,8 +9,8 @@ import html
 from ..explore.matrix.cells import Cell, Matrix
 from ..figures.drawing.theme import Theme, theme_of
 from ..figures.matrix_chart import cell_words, colors_of, findings, grid_html, key, note
+from ..plays.library import encode
 from ..plays.runner import run_play
-from ..plays.tokens import encode
 from ..rows.rows_of_stage import rows_of
 from .page import fragment, plotlyjs
 from .page_files import html_page, page_file

@@ -90,7 +90,6 @@ def _state(stage: Stage, words: tuple[str, ...]) -> dict[str, str]:
 
 
 def _word(key: str, value: Any) -> str:
-    """How a line says what a key is now."""
     if value is None or (LINES["expect"]["keys"].get(key) == "leader" and value == NO_LEADER):
         return "none"
     if isinstance(value, bool):
@@ -101,7 +100,6 @@ def _word(key: str, value: Any) -> str:
 
 
 def _fields(struct: Any, keys: Iterable[str], missing: str = "none") -> KeyStates:
-    """Those keys that are the fields of a struct."""
     if struct is None:
         return dict.fromkeys(keys, missing)
     return {key: getattr(struct, key.replace("-", "_")) for key in keys}

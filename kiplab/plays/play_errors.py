@@ -48,7 +48,6 @@ class PlayError(ValueError):
 
 
 def _start(source: str, part: Part) -> int:
-    """Where in a line a part of it begins."""
     _, *rest = re.finditer(r"\S+", source)
     fit = [candidate for candidate in rest if ("=" in candidate[0]) == part.pair]
     if part.number >= len(fit):

@@ -225,7 +225,6 @@ def _is_several(hint: Any) -> bool:
 
 
 def _is_part(hint: Any) -> bool:
-    """Whether it is a struct about one partition."""
     is_struct = isinstance(hint, type) and issubclass(hint, msgspec.Struct)
     return is_struct and ids.PartitionName in get_type_hints(hint, include_extras=True).values()
 

@@ -93,7 +93,8 @@ def _capital(text: str) -> str:
 
 
 def _of_isr(event: facts.IsrChanged, stage: Stage) -> str:
-    risk = _property_broken(stage)
+    last = (e for p in stage.performed if p.moment == stage.moment for e in stage.events_of(p))
+    risk = next((e.detail for e in last if isinstance(e, events.PropertyBroken)), "")
     joined = sorted(set(event.after) - set(event.before))
     if risk:
         return f"{_capital(risk)}."
@@ -108,12 +109,6 @@ def _of_isr(event: facts.IsrChanged, stage: Stage) -> str:
     if len(event.after) == 1:
         return f"What broker {event.after[0]} has is committed: the ISR has no other member."
     return f"Records are committed by {broker_list(event.after)} alone from now on."
-
-
-def _property_broken(stage: Stage) -> str:
-    """What the first property says that the last step broke; empty if it broke none."""
-    last = (e for p in stage.performed if p.moment == stage.moment for e in stage.events_of(p))
-    return next((e.detail for e in last if isinstance(e, events.PropertyBroken)), "")
 
 
 def _of_election(event: facts.LeaderElected, stage: Stage) -> str:

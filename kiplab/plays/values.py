@@ -58,8 +58,6 @@ def _wrong(text: str, problem: str, expected: str) -> PlayError:
 
 
 def _written_as(pattern: str, problem: str, expected: str) -> Callable[[str, Names], str]:
-    """A check of words that match `pattern`."""
-
     def check(text: str, _names: Names) -> str:
         if re.fullmatch(pattern, text) is None:
             raise _wrong(text, problem, expected)
@@ -94,8 +92,6 @@ def number(text: str, _names: Names) -> int:
 
 
 def _from_to(low: int, high: int, problem: str, expected: str) -> Callable[[str, Names], int]:
-    """A check of whole numbers within bounds."""
-
     def check(text: str, names: Names) -> int:
         value = number(text, names)
         if not low <= value <= high:

@@ -118,10 +118,6 @@ def _timer(timer: moves.Timer) -> MoveOf:
     )
 
 
-def _heartbeat_timeout(*, at_controller: bool) -> MoveOf:
-    return lambda _stage, statement: moves.HeartbeatTimeout(_broker(statement), at_controller)
-
-
 def _catch_up(stage: Stage, statement: Statement, line: int) -> Stage:
     """Fetch until a round brings nothing new: caught up, and the leader knows it."""
     follower = _broker(statement)
@@ -202,7 +198,6 @@ def _advance(stage: Stage, statement: Statement, line: int) -> Stage:
 
 
 def _alone(move_of: MoveOf) -> Perform:
-    """A line that is one move."""
     return lambda stage, statement, line: act(stage, move_of(stage, statement), line)
 
 
@@ -211,8 +206,8 @@ _ONE_MOVE: dict[str, MoveOf] = {
     **{timer.verb: _timer(timer) for timer in moves.Timer},
     **{verb_of(move): _about(move) for move in get_args(moves.AboutMessage)},
     "race": _race,
-    "declare-inactive": _heartbeat_timeout(at_controller=True),
-    "fence-itself": _heartbeat_timeout(at_controller=False),
+    "declare-inactive": lambda _, said: moves.HeartbeatTimeout(_broker(said), at_controller=True),
+    "fence-itself": lambda _, said: moves.HeartbeatTimeout(_broker(said), at_controller=False),
     "produce": _produce,
     "upgrade": _upgrade,
     "send": lambda stage, statement: moves.RawRequest(*raw_request(statement, stage.cluster)),

@@ -31,14 +31,10 @@ def sentence(stage: Stage) -> str:
         total = sum(item["last"] - item["first"] + 1 for item in losses)
         return f"{total} committed record{'s' * (total != 1)} lost"
     if verdict(stage) == HARM:
-        return "nothing lost yet, but " + _harms(stage)
+        broken = {id for id, _ in stage.cluster.broken}
+        *most, last = dict.fromkeys(p.harm for id, p in PROPERTIES.items() if id in broken)
+        return f"nothing lost yet, but {', '.join(most)}{' and ' if most else ''}{last}"
     return "unavailable for a while, nothing lost" if offline(stage) else "nothing lost"
-
-
-def _harms(stage: Stage) -> str:
-    broken = {id for id, _ in stage.cluster.broken}
-    *most, last = dict.fromkeys(p.harm for id, p in PROPERTIES.items() if id in broken)
-    return f"{', '.join(most)} and {last}" if most else last
 
 
 def lost(stage: Stage) -> list[dict[str, Any]]:

@@ -1,15 +1,11 @@
-"""The log lines of a broker: answers of others, its ISR proposals, its state, and its log.
-
-Each function gives the lines of one kind of event, in the words of the release that the broker
-runs. Where Kafka logs nothing, there is nothing.
-"""
+"""The log lines of a broker: answers of others, its ISR proposals, its state, and its log."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ..engine.cluster import broker
 from ..engine.events import Delivered
-from ..protocol import facts, ids, messages, releases
+from ..protocol import facts, ids, messages
 from ..protocol.errors import KafkaError
 from .snapshots import LOG_WORDS, LogLine, Moment, replica_at
 
@@ -81,7 +77,9 @@ def _fetch_reply(body: messages.FetchResponse, event: Delivered, moment: Moment)
     if body.error is KafkaError.FENCED_LEADER_EPOCH:
         fetch = moment.answered
         moved_on = mine is not None and fetch is not None and fetch.leader_epoch < mine.leader_epoch
-        level, text = "INFO", _moved_on(moment.code(event.receiver)) if moved_on else _FENCED
+        newer = moment.code(event.receiver) >= (3, 4)
+        learnt: str = LOG_WORDS["fetches"]["moved_on" if newer else "moved_on_before_3.4"]
+        level, text = "INFO", learnt if moved_on else _FENCED
     if text:
         yield level, "ReplicaFetcherThread", text.format(partition=body.partition, epoch=epoch)
     if text == _FENCED:
@@ -91,12 +89,6 @@ def _fetch_reply(body: messages.FetchResponse, event: Delivered, moment: Moment)
 
 _FENCED: str = LOG_WORDS["fetches"]["fenced"]
 """Of a follower whose fetch was of an epoch that is over."""
-
-
-def _moved_on(code: releases.CodeVersion) -> str:
-    """For a leader that learnt the new epoch after the fetch was sent."""
-    text: str = LOG_WORDS["fetches"]["moved_on" if code >= (3, 4) else "moved_on_before_3.4"]
-    return text
 
 
 _FETCH_ERRORS = {KafkaError[name]: words for name, words in LOG_WORDS["fetch_errors"].items()}

@@ -1,8 +1,4 @@
-"""The log lines of a controller: a refusal, a resignation, elections, and the fate of brokers.
-
-Each function gives the lines of one kind of event, in the words of the release that the controller
-runs. Where Kafka logs nothing, there is nothing.
-"""
+"""The log lines of a controller: a refusal, a resignation, elections, and the fate of brokers."""
 
 from collections.abc import Callable, Iterator
 
@@ -208,7 +204,6 @@ def _changed(context: str, count: int) -> Iterator[LogLine]:
 
 
 def _written(record: type, moment: Moment) -> int:
-    """How many records of a kind."""
     written = [e.record for e in moment.step.events if isinstance(e, facts.RecordWritten)]
     return written.count(record.__name__)
 

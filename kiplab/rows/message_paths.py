@@ -174,18 +174,17 @@ def marked_messages(
     messages, or in a picture together with such `others`. What is sent or ends at the last moment
     keeps it.
     """
-    if max(_crowd(each, partition) for each in (rows, *others)) <= MESSAGES_MAX:
+    # How many arrows there would be if every metadata message had one of its own.
+    crowds = (
+        sum(m.kind in METADATA for m in _telling(each, partition))
+        + sum(m.kind not in METADATA for m in drawn_messages(each, partition))
+        for each in (rows, *others)
+    )
+    if max(crowds) <= MESSAGES_MAX:
         return []
     last = rows.meta.end - 1
     metadata = (m for m in drawn_messages(rows, partition) if m.kind in METADATA)
     return [m for m in metadata if m.fate != "refused" and last not in (m.x_sent, m.x_arrived)]
-
-
-def _crowd(rows: columns.Rows, partition: str) -> int:
-    """How many arrows there would be if every metadata message had one of its own."""
-    metadata = [m for m in _telling(rows, partition) if m.kind in METADATA]
-    others = [m for m in drawn_messages(rows, partition) if m.kind not in METADATA]
-    return len(metadata) + len(others)
 
 
 def _telling(rows: columns.Rows, partition: str) -> list[columns.MessageRow]:

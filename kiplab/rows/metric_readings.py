@@ -62,7 +62,6 @@ def _once(
 
 
 def _of_broker(node: Broker, cluster: Cluster) -> Iterator[tuple[_Key, int]]:
-    """The gauges of a broker that runs."""
     if node.process is not None:
         led = list(_led(node, cluster.features.code_of(node.id)))
         for metric in METRICS.values():
@@ -107,7 +106,6 @@ def _marks(moment: Moment) -> Iterator[_Key]:
 
 
 def _has(cluster: Cluster, metric: Metric, node: BrokerId) -> bool:
-    """Whether the code that the node runs has this metric."""
     return metric.is_read_at(RELEASES[cluster.features.release_of(node)])
 
 

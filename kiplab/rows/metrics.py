@@ -80,12 +80,6 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
 # --- gauges of brokers --------------------------------------------------------------------------
 
 
-def _is_under_replicated(led: Led) -> bool:
-    """Against the replicas assigned, those being added left out; the ISR is the committed one."""
-    assigned = [b for b in led.replica.replicas if b not in led.adding]
-    return len(led.isr) < len(assigned)
-
-
 def _least(led: Led) -> int:
     """min.insync.replicas; from 3.7 on never more than there are replicas.
 
@@ -185,7 +179,10 @@ def _failed(moment: snapshots.Moment) -> Iterator[BrokerId]:
 # --- the table ----------------------------------------------------------------------------------
 
 _IS_COUNTED: dict[str, Callable[[Led], bool]] = {
-    "UnderReplicatedPartitions": _is_under_replicated,
+    # Against the replicas assigned, those being added left out; the ISR is the committed one.
+    "UnderReplicatedPartitions": lambda led: (
+        len(led.isr) < sum(b not in led.adding for b in led.replica.replicas)
+    ),
     "UnderMinIsrPartitionCount": lambda led: len(led.isr) < _least(led),
     "AtMinIsrPartitionCount": lambda led: len(led.isr) == _least(led),
     "LeaderCount": lambda _: True,

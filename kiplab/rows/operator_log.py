@@ -1,8 +1,9 @@
 """What an operator reads in the logs of Kafka: level, logger and format as each release has them.
 
-Formats facts and decides nothing. What the model does not keep (topic ids, microseconds, the whole
-text of a pending state) is written as …; where Kafka logs nothing, there is nothing. What it logs
-and is left out here, and why, stands in tests/rows/unlogged.py.
+Formats facts and decides nothing. `controller_log`, `broker_log` and `zookeeper_log` have a
+function for each kind of event, in the words of the release that the node runs. What the model does
+not keep (topic ids, microseconds, the whole text of a pending state) is written as …; where Kafka
+logs nothing, there is nothing. What it logs and is left out, and why, is in tests/rows/unlogged.py.
 Source: the files named by each logger, at the last tag of every release (of 3.9,
 3.9.0-rc3; of 4.0 to 4.3 the sources of 4.0.2, 4.1.2, 4.2.1 and 4.3.1).
 """

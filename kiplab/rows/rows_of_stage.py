@@ -15,10 +15,10 @@ from ..engine.truth import truth
 from ..plays import verdict
 from ..plays.stage import Stage
 from ..protocol.ids import CONTROLLER, BrokerId, node_name
-from . import log_blocks, message_paths, metadata_ticks, metric_readings, operator_log, step_labels
+from . import log_blocks, message_paths, metric_readings, operator_log, step_labels
 from .client_requests import client_requests
 from .columns import EventRow, Meta, Rows
-from .marks import marks
+from .marks import marks, ticks, zookeeper_ticks
 from .plain_table import PlainTable, table_of
 from .snapshots import LogLine, Snapshot, snapshots
 from .spans import spans
@@ -40,7 +40,7 @@ def rows_of(stage: Stage) -> Rows:
         meta=_meta(stage, shots),
         moments=tuple(step_labels.moments(shots)),
         spans=tuple(spans(shots)),
-        ticks=(*metadata_ticks.ticks(shots), *metadata_ticks.zookeeper_ticks(shots)),
+        ticks=(*ticks(shots), *zookeeper_ticks(shots)),
         messages=message_paths.messages(shots),
         marks=tuple(marks(shots)),
         events=tuple(_events(shots)),

@@ -49,7 +49,6 @@ def spans(shots: Sequence[Snapshot]) -> Iterator[SpanRow]:
 def _broker(
     id: BrokerId, names: Iterable[str], reasons: Downs, lost: Losses, shot: Snapshot
 ) -> Iterator[tuple[Track, Reading]]:
-    """What every track of a broker shows."""
     node, registration = broker(shot.cluster, id), registration_of(shot.cluster, id)
     if node is None:
         return

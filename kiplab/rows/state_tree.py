@@ -242,7 +242,6 @@ def _fields_of(owner: Hashable, hashable: Hashable) -> frozenset[str]:
 
 
 def _said(struct: Any, name: str, value: Any) -> str:
-    """A plain value in words."""
     if isinstance(value, tuple):
         return _tuple_said(value)
     if isinstance(value, bool):
@@ -294,11 +293,11 @@ def _registration(registration: Registration) -> str:
     return f"broker epoch {registration.epoch}, {fenced}{leaving}"
 
 
-def _partition(state: PartitionRegistration) -> str:
+def leader_and_isr(state: PartitionRegistration) -> str:
+    """A partition in a few words: ``"leader 1, ISR {1, 2}"``, and its ELR if there is one."""
     leader = f"leader {state.leader}" if state.leader >= 0 else "no leader"
-    epochs = f"leader epoch {state.leader_epoch}, partition epoch {state.partition_epoch}"
     elr = f", ELR {broker_list(state.elr)}" if state.elr else ""
-    return f"{leader}, ISR {broker_list(state.isr)}{elr}, {epochs}"
+    return f"{leader}, ISR {broker_list(state.isr)}{elr}"
 
 
 def _role(replica: broker_state.Replica) -> str:
@@ -310,7 +309,10 @@ def _role(replica: broker_state.Replica) -> str:
 
 _SHORT: dict[type, Callable[[Any], str]] = {
     Registration: _registration,
-    PartitionRegistration: _partition,
+    PartitionRegistration: lambda state: (
+        f"{leader_and_isr(state)}, leader epoch {state.leader_epoch},"
+        f" partition epoch {state.partition_epoch}"
+    ),
     broker_state.DurableReplica: lambda replica: f"LEO {replica.log.end}",
     Log: lambda log: f"LEO {log.end}",
     broker_state.Replica: lambda replica: (

@@ -71,7 +71,6 @@ def _produce(statement: Statement, events: Sequence[Event]) -> str:
 
 
 def _fate(events: Sequence[Event]) -> str:
-    """The fate of a batch by the end of a step."""
     return next((_FATES[type(e)] for e in reversed(events) if type(e) in _FATES), "")
 
 

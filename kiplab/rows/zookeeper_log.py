@@ -1,9 +1,8 @@
 """What ZooKeeper logs, and a broker of its time with the controller on it: sessions, registrations,
 elections, refusals, the way out.
 
-Each function gives the lines of one kind of event, in the words of the release that the broker
-runs (2.1.1, 2.2.2, 2.5.0, 2.6.3, 2.8.2 and 3.4.1 were read). Where Kafka logs nothing, there is
-nothing; what goes to state-change.log is left out: a file of its own.
+Source: the releases 2.1.1, 2.2.2, 2.5.0, 2.6.3, 2.8.2 and 3.4.1. What goes to state-change.log is
+left out: a file of its own.
 """
 
 import re
@@ -98,7 +97,7 @@ def shutdown_tried(event: zookeeper_facts.ShutdownTried, moment: Moment) -> Iter
     answer = _shutdown_answer(moment)
     answered = _no_controller(moment, newer=newer)
     if answer is not None:
-        answered = _in_vain_3_4(answer) if newer else _in_vain(answer, moment.code(event.node))
+        answered = _in_vain(answer, moment.code(event.node))
     for text in answered:
         yield _broker(event.node, "INFO", SERVER, text)
     if not newer:
@@ -128,17 +127,16 @@ def _no_controller(moment: Moment, *, newer: bool) -> Iterable[str]:
 
 
 def _in_vain(answer: messages.ControlledShutdownResponse, code: CodeVersion) -> Iterable[str]:
+    if code >= (3, 4):
+        left = f"{len(answer.remaining)} partitions remaining to move"
+        result = f"error {answer.error.name}" if answer.error else left
+        yield f"Controlled shutdown request returned after …ms with {result}"
+        return
     parts = ((topic_of(name), name.rpartition("-")[2]) for name in answer.remaining)
     named = (f"RemainingPartition(topicName='{t}', partitionIndex={n})" for t, n in parts)
     left = f"[{', '.join(named)}]" if code >= (2, 5) else ",".join(answer.remaining)
     yield f"Remaining partitions to move: {left}"
     yield f"Error from controller: {answer.error.name}"
-
-
-def _in_vain_3_4(answer: messages.ControlledShutdownResponse) -> Iterable[str]:
-    left = f"{len(answer.remaining)} partitions remaining to move"
-    result = f"error {answer.error.name}" if answer.error else left
-    return (f"Controlled shutdown request returned after …ms with {result}",)
 
 
 def refused(event: facts.Refused, moment: Moment) -> Iterator[LogLine]:

@@ -354,7 +354,6 @@ class Lab:
         return room[1] - other if room else None
 
     def _restore(self) -> None:
-        """Show what there was before something went wrong."""
         try:
             with self.box.batch():
                 self.transport.pause()
@@ -363,7 +362,6 @@ class Lab:
             _LOG.exception("nor can the lab be shown as it was")
 
     def _show(self, sentence: str = "") -> None:
-        """Paint the picture, and have every part follow."""
         view, playback, here = self._view, self.playback, self.tree.here
         self._turn_reel()
         for element, name, value in self._sheet(playback.at):

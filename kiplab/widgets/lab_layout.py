@@ -76,7 +76,6 @@ def laid_out(lab: Lab, controls: str) -> tuple[Any, ...]:
 
 
 def _switches(lab: Lab) -> tuple[Element, ...]:
-    """What a reader can have drawn as well."""
     return lab.messages.box, lab.signs.toggle, lab.logs
 
 

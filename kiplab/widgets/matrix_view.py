@@ -9,8 +9,8 @@ from ..figures.drawing.still_picture import still
 from ..figures.drawing.theme import theme_of
 from ..figures.timeline.whole_runs import timeline
 from ..pages.page_files import AUTO
+from ..plays.library import encode
 from ..plays.runner import run_play
-from ..plays.tokens import encode
 from ..rows.rows_of_stage import rows_of
 from ..rows.sentences import story_html, table_html
 from .elements.kinds import Container, Element, Html, Style
@@ -96,7 +96,6 @@ class MatrixView:
         self.below.value = said_so + (self._counterexample(cell) if cell.play is not None else "")
 
     def _counterexample(self, cell: Cell) -> str:
-        """Its timeline, the story in sentences, the states as a table, and how to run it again."""
         assert cell.play is not None
         rows = rows_of(run_play(cell.play))
         drawing = timeline(rows, theme=self.daylight.theme, width=self._width).to_plotly_json()

@@ -51,7 +51,6 @@ def shown_in(handles: Iterable[Any]) -> Iterator[None]:
 
 
 def _published(bundle: dict[str, Any]) -> Any:
-    """IPython's handle of what shows `bundle`."""
     if _reserved:
         handle = _reserved.pop(0)
         handle.update(bundle, raw=True)

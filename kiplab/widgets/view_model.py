@@ -1,10 +1,5 @@
 """What a Lab shows of its history: rows and drawings, worked out again only where lines change; and
 the steps of a run for a page that goes from one to the next by itself, without its kernel.
-
-A page asks for steps near the one where it stands, a few at a time, and is sent what is shown at
-each. It shows a step that it holds at once and tells the kernel, whose answer brings what depends
-on more than the step. Steps of one edition belong together: a page forgets those of another, and a
-position of another comes too late.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ from kiplab.fleet.agreement.story_schedule import STORY_METRICS, NoStoryError, s
 from kiplab.fleet.kernel.mirrored_guards import features_of
 from kiplab.fleet.kernel.world import DAY, SECOND, YEAR, Exponential, LogNormal, World
 from kiplab.plays.grammar import parse
+from kiplab.plays.library import decode
 from kiplab.plays.play import Play, format_play
-from kiplab.plays.tokens import decode
 from kiplab.widgets.lab import Lab
 from tests.fleet.met_stories import SLOW, first_met, met_story
 

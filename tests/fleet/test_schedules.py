@@ -9,8 +9,8 @@ from kiplab.figures.drawing.theme import DARK
 from kiplab.fleet.race_schedules.random_schedule import Window
 from kiplab.fleet.race_schedules.result import CAVEAT, Schedules
 from kiplab.fleet.race_schedules.study import BLOCK_SCHEDULES, orders
+from kiplab.plays.library import decode
 from kiplab.plays.runner import run_play
-from kiplab.plays.tokens import decode
 from kiplab.plays.verdict import LOSS, lost, verdict
 from kiplab.protocol.features import parse_features
 from tests.figures.boxes import covered, cut_off, words

@@ -15,7 +15,7 @@ from kiplab.classroom.exercise_table import EXERCISES, WRITTEN
 from kiplab.classroom.exercises.check_result import Checked
 from kiplab.cli.command import main
 from kiplab.cli.labs_launcher import copy_labs
-from kiplab.plays.tokens import is_token
+from kiplab.plays.library import is_token
 from kiplab.site.page_wheels import WHEEL_NAME
 from tests.labs.running import LABS, NAMES, ROOT, prose
 

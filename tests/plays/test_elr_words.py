@@ -6,11 +6,11 @@ from msgspec.structs import replace
 
 from kiplab.plays.grammar import parse
 from kiplab.plays.header import features_asked_for, features_of, setup_of
+from kiplab.plays.library import decode, encode
 from kiplab.plays.play import format_play
 from kiplab.plays.play_errors import PlayError
 from kiplab.plays.rule_lines import under_rules
 from kiplab.plays.runner import run_play
-from kiplab.plays.tokens import decode, encode
 from kiplab.plays.values import feature_set
 from kiplab.protocol.features import (
     Features,

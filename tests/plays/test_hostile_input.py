@@ -10,9 +10,9 @@ import pytest
 from kiplab.cli.command import main
 from kiplab.cli.common_options import BAD_INPUT, DONE
 from kiplab.plays.grammar import parse
+from kiplab.plays.library import decode
 from kiplab.plays.play_errors import PlayError
 from kiplab.plays.runner import run_play
-from kiplab.plays.tokens import decode
 from kiplab.protocol.features import UnknownFeatureError
 
 HEAD = "broker 1\nbroker 2\ntopic orders replicas=1,2 isr=1,2 leader=1 log=10@0\n"

@@ -7,13 +7,12 @@ from hypothesis import strategies as st
 import kiplab
 from kiplab.engine.enabled import EVERYTHING, enabled
 from kiplab.plays.grammar import parse
-from kiplab.plays.library import load, names
+from kiplab.plays.library import decode, encode, load, names
 from kiplab.plays.move_lines import written
 from kiplab.plays.play import Play, Statement, format_play, split
 from kiplab.plays.play_errors import PlayError
 from kiplab.plays.runner import open_stage, run_play
 from kiplab.plays.stage import act
-from kiplab.plays.tokens import decode, encode
 from kiplab.protocol.features import parse_features
 
 

@@ -18,12 +18,12 @@ from kiplab.engine.impossible_moves import why_not
 from kiplab.engine.step import Step, step
 from kiplab.engine.truth import truth
 from kiplab.plays.grammar import parse
+from kiplab.plays.library import decode, encode
 from kiplab.plays.move_lines import statement_of
 from kiplab.plays.play import format_play
 from kiplab.plays.play_errors import PlayError
 from kiplab.plays.request_words import raw_request
 from kiplab.plays.runner import open_stage, run_play
-from kiplab.plays.tokens import decode, encode
 from kiplab.plays.transcript import transcript
 from kiplab.protocol.ids import BrokerId
 from kiplab.protocol.messages import ApiRequest, asked_by

@@ -6,7 +6,7 @@ from itertools import islice
 import msgspec
 from msgspec.structs import replace
 
-from ...plays import grammar, header, library, play_errors, runner, tokens
+from ...plays import grammar, header, library, play_errors, runner
 from ...plays.play import LINES_MAX, Play, Statement, format_play
 from ...plays.stage import Stage
 from ...protocol.features import UnknownFeatureError
@@ -59,7 +59,7 @@ def token_of(stage: Stage) -> str:
     """The run in one line, without what could not be done."""
     left_out = {p.line for p in stage.performed if p.not_applicable is not None}
     lines = (s for n, s in enumerate(stage.play.statements, 1) if n not in left_out)
-    return tokens.encode(replace(stage.play, statements=tuple(lines)), stage.features)
+    return library.encode(replace(stage.play, statements=tuple(lines)), stage.features)
 
 
 def header_of(play: Play) -> tuple[Statement, ...]:
@@ -84,7 +84,7 @@ def _stage(answer: object, own: Play) -> Stage | None:
     run = answer if isinstance(answer, Run) else getattr(answer, "run", None)
     if isinstance(run, Run):
         return run.stage
-    if isinstance(answer, str) and tokens.is_token(answer):
+    if isinstance(answer, str) and library.is_token(answer):
         play, features = library.find(answer)
         return runner.run_play(play, features)
     if isinstance(answer, str):

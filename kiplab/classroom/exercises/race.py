@@ -8,7 +8,7 @@ from functools import cache
 
 from msgspec.structs import replace
 
-from ...plays import grammar, runner, tokens
+from ...plays import grammar, library, runner
 from ...plays.play import Play
 from ...plays.stage import Performed, Stage
 from ...plays.verdict import SAFE, lost, refused, verdict
@@ -198,12 +198,12 @@ def check_order(answer: object) -> Verdict:
     if not lost(stage):
         guards = {r["guard"] for r in refused(stage)}
         leader = "leader fenced" if "497.leader-epoch" in guards else "shrunk"
-        return "fenced" if "841.fenced" in guards else leader, {"token": tokens.encode(play)}
+        return "fenced" if "841.fenced" in guards else leader, {"token": library.encode(play)}
     (gone, *_) = lost(stage)
     # Not even KIP-903 would have saved the records of the last replica.
     newer = verdict(_run(play, parse_features("3.5")))
     key = "last replica" if newer == "loss" else "lost"
-    return key, {"first": gone["first"], "last": gone["last"], "token": tokens.encode(play)}
+    return key, {"first": gone["first"], "last": gone["last"], "token": library.encode(play)}
 
 
 def _misnamed(names: list[str]) -> str:

@@ -117,7 +117,6 @@ def _arrivals(cluster: Cluster) -> Iterable[Action]:
 def _incarnations_under_way(
     cluster: Cluster, kind: str, sender: BrokerId, to: BrokerId | None
 ) -> list[int]:
-    """The incarnations of `sender` that have such a message under way."""
     fits = (m.name for m in cluster.messages if m.receiver == to)
     return sorted({n.incarnation for n in fits if n.kind == kind and n.sender == sender})
 
@@ -214,7 +213,6 @@ def _last_heartbeats(cluster: Cluster, action: Action) -> Moves:
 
 
 def _registered(cluster: Cluster, action: Action) -> bool:
-    """Whether the controller took the process in."""
     node = broker(cluster, action.node)
     return node is not None and node.process is not None and node.process.epoch != NO_BROKER_EPOCH
 

@@ -115,7 +115,6 @@ def others(cluster: Cluster) -> tuple[Broker, ...]:
 
 
 def _waits_long(cluster: Cluster, node: Broker) -> bool:
-    """Whether more than one request is queued for a broker that runs."""
     plane = state_of(cluster, _controller(cluster))
     assert isinstance(plane, ZooKeeperController)
     queued = (len(c.queue) for c in plane.channels if c.broker == node.id)

@@ -186,19 +186,12 @@ def _ways() -> list[tuple[str, str | None, str]]:
 
 
 def _row(way: tuple[str, str | None, str], one: Explored | None, cost: Cost) -> Alternative:
-    name, guard, clause = way
     if one is None:
         raise ExploreError(
-            f"the process that searched {name} is gone, probably for want of memory; give it"
+            f"the process that searched {way[0]} is gone, probably for want of memory; give it"
             " smaller bounds, or memory_mb="
         )
-    return Alternative(
-        name=name,
-        guard=guard,
-        clause=clause,
-        **{field: getattr(one, field) for field in FOUND},
-        cost=cost,
-    )
+    return Alternative(*way, **{field: getattr(one, field) for field in FOUND}, cost=cost)
 
 
 def cost_of(stage: Stage) -> Cost:

@@ -135,10 +135,5 @@ def _cell(
     if one is None:
         why = Halt(HaltReason.CANCELLED if cancelled else HaltReason.PROCESS_ENDED).sentence
         return Cell(off, left, UNFINISHED, None, None, 0, 0.0, None, rules.label(), why)
-    return Cell(
-        off=off,
-        on=left,
-        **{name: getattr(one, name) for name in FOUND},
-        seconds=one.seconds,
-        stopped=one.stopped,
-    )
+    found = {name: getattr(one, name) for name in (*FOUND, "seconds", "stopped")}
+    return Cell(off=off, on=left, **found)

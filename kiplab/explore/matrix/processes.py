@@ -102,7 +102,6 @@ def _spread(
 
 
 def _watch(futures: list[Future[MaybeExplored]], report: DoneCallback, cancel: MayCancel) -> None:
-    """Wait until all are done, or one cancels."""
     left = set(futures)
     while left and not (cancel is not None and cancel()):
         done, left = wait(left, LOOK_EVERY_S, FIRST_COMPLETED)

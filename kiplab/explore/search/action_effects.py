@@ -1,9 +1,8 @@
 """The effect of an action, computed by the engine from the parts that it reads and from no others.
 
-Every part begins hidden. `step` is tried with the parts that are known to be read; the next attempt
-shows what else it reads (hidden_parts.py), until an attempt comes to its end. So an effect depends
-on nothing but the pieces that it is remembered under, for any rule. The observer's part of it is
-remembered under everything that the observer gets (observer_views.py).
+`step` is tried until all of these are shown (hidden_parts.py). So an effect depends on nothing but
+the pieces that it is remembered under, for any rule. The observer's part of it is remembered under
+everything that the observer gets (observer_views.py).
 """
 
 from collections.abc import Iterator, Sequence

@@ -103,7 +103,6 @@ class _Search:
         )
 
     def _path(self, actions: list[Action]) -> tuple[Action, ...]:
-        """The way to the violation, from its last action back to the start."""
         at, code = self.last
         path = [actions[code]]
         while at:

@@ -123,7 +123,9 @@ def memory_now() -> int:
     with suppress(OSError, ValueError, IndexError):
         return int(_STATM.read_text(encoding="utf-8").split()[1]) * mmap.PAGESIZE
     if in_a_page():
-        return _in_this_page()
+        import pyodide_js
+
+        return int(pyodide_js._module.HEAP8.length)
     try:
         import resource
     except ImportError:
@@ -131,13 +133,6 @@ def memory_now() -> int:
         return 0
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most if sys.platform == "darwin" else most * 1024
-
-
-def _in_this_page() -> int:
-    """What the memory of this Python has grown to."""
-    import pyodide_js
-
-    return int(pyodide_js._module.HEAP8.length)
 
 
 _STATM = Path("/proc/self/statm")

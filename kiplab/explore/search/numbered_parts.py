@@ -1,8 +1,7 @@
 """The parts of states at the level "partition", each under a number, and clusters of some of them.
 
 Equal parts have one number. Computed effects are found by numbers, which are compared faster than
-parts. For an attempt at an action a cluster shows some parts of a state and hides the others
-(hidden_parts.py).
+parts. What a cluster does not show of a state is hidden (hidden_parts.py).
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator

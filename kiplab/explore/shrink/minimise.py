@@ -6,7 +6,6 @@ every change one question counts: does the same property still break, and is it 
 before? The order of the attempts depends on the play alone.
 """
 
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Protocol
@@ -165,14 +164,11 @@ def _written(head: Play, body: Lines, property: str) -> Play:
     expects = [Statement("expect", ("property", property, "broken"))]
     if property == NO_COMMITTED_RECORD_LOST.id:
         expects.append(Statement("expect", (), (("verdict", "loss"),)))
-    lines = _tidy((*head.statements, Statement(), *body, *expects))
-    return grammar.parse(format_play(Play(tuple(lines), head.name)), head.name)
-
-
-def _tidy(lines: Lines) -> Iterator[Statement]:
-    """Without blank lines that have nothing between them any more."""
     blank = Statement()
-    return (line for before, line in pairwise((blank, *lines)) if not before == line == blank)
+    lines = pairwise((blank, *head.statements, blank, *body, *expects))
+    # Without blank lines that have nothing between them any more.
+    tidy = tuple(line for before, line in lines if not before == line == blank)
+    return grammar.parse(format_play(Play(tidy, head.name)), head.name)
 
 
 # --- the passes -----------------------------------------------------------------------------------

@@ -157,7 +157,6 @@ def _first(trial: Trial, lines: Lines, candidates: Iterable[Lines]) -> Lines:
 
 
 def _actions(lines: Lines) -> list[int]:
-    """The places of lines that do something."""
     return [n for n, s in enumerate(lines) if s.verb]
 
 

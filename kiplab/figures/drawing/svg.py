@@ -160,7 +160,6 @@ def _shape(shape: Json, layout: Json, styles: Styles) -> Drawn:
 
 
 def _paint(shape: Json) -> str:
-    """Fill and stroke, as CSS."""
     line = shape.get("line") or {}
     wide = line.get("width", 2)
     style = [f"fill:{shape['fillcolor'] if shape.get('fillcolor') else 'none'}"]

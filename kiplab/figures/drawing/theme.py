@@ -13,7 +13,6 @@ FONT = "Helvetica Neue, Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-ser
 
 
 def _pair(light: str, dark: str) -> Any:
-    """A colour in the light theme and in the dark one."""
     return light, dark
 
 

@@ -92,7 +92,6 @@ def _sentence(cells: Sequence[MapCell], what: str, scale: DelayScale, beside: st
 
 
 def _table(cells: Sequence[MapCell], scale: DelayScale, beside: str = "") -> PlotTable:
-    """A line per cell: the rate, and the ratio where it is held against something."""
     ratios = (f"times as often as: {beside}", "95 % interval") if beside else ()
     heads = (REBOOTS_ACROSS, scale.words, *ratios, "per fleet-year", "95 % interval")
     lines = []

@@ -55,7 +55,6 @@ def loss_words(measured_rate: MeasuredRate, years: float) -> str:
 
 
 def _sentence(fleets: Sequence[FleetOfSize], what: str) -> str:
-    """The probability of a loss within ten years, fleet by fleet."""
     if not fleets:
         return EMPTY
     chances = "; ".join(f"{fleet.name} {loss_words(fleet.yearly, _TEN)}" for fleet in fleets)
@@ -65,7 +64,6 @@ def _sentence(fleets: Sequence[FleetOfSize], what: str) -> str:
 
 
 def _table(fleets: Sequence[FleetOfSize]) -> PlotTable:
-    """A line per fleet, with what a year comes to and the three spans that people ask about."""
     spans = [f"in {years} year{'s' * (years > 1)}" for years in ASKED_YEARS]
     heads = ("fleet", "incidents per year", "95 % interval", *spans, "remarks")
     lines = []

@@ -58,7 +58,6 @@ class KindOfIncident(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _sentence(kinds: Sequence[KindOfIncident]) -> str:
-    """Half of the incidents, and the largest, of each kind."""
     sentences = []
     for kind in kinds:
         words = "no incident seen"
@@ -71,7 +70,6 @@ def _sentence(kinds: Sequence[KindOfIncident]) -> str:
 
 
 def _table(kinds: Sequence[KindOfIncident]) -> PlotTable:
-    """A line per kind and size."""
     heads = ("kind", "partitions", "incidents", "share with at least so many")
     lines = []
     for kind in kinds:

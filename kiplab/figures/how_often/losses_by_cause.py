@@ -60,7 +60,6 @@ def _sentence(rows: Sequence[CauseOfLoss]) -> str:
 
 
 def _table(rows: Sequence[CauseOfLoss]) -> PlotTable:
-    """A line per cause and set."""
     heads = ("cause", "KIPs", "per partition and year", "95 % interval", "share", "remarks")
     lines = []
     for cause in causes_in_order(rows):
@@ -109,7 +108,6 @@ def _plot(rows: Sequence[CauseOfLoss], canvas: Canvas, top: float) -> float:
 
 
 def _names(canvas: Canvas, causes: list[str], top: float, bottom: float) -> None:
-    """The causes on the left, a line between one and the next."""
     palette, sizes = canvas.theme, canvas.sizes
     for n, cause in enumerate([*causes, ""]):
         y = top + _ROW * (n + 0.5)
@@ -147,7 +145,6 @@ def _stairs(panel: PlotPanel, rates: Mapping[str, MeasuredRate], causes: list[st
 
 
 def _number(panel: PlotPanel, row: int, words: str, color: str = "", **font: Any) -> None:
-    """What a bar stands for, below it."""
     panel.canvas.text(panel.box.x0 + 4, panel.box.y0 + _ROW * row + 31, words, color, **font)
 
 

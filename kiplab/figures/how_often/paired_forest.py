@@ -74,7 +74,6 @@ def _gap(row: PairedDifference) -> str:
 
 
 def _table(rows: Sequence[PairedDifference]) -> PlotTable:
-    """A line per set."""
     heads = ["KIPs", "standing", "against", "difference per partition and year", "95 % interval"]
     gains = ["pairing saves"] if any(row.gain is not None for row in rows) else []
     lines = []

@@ -87,7 +87,6 @@ def _growth(line: RateLine) -> str:
 
 
 def _table(points: Sequence[RatePoint]) -> PlotTable:
-    """A line per point."""
     heads = ("what", "KIPs", REBOOTS, "per partition and year", "95 % interval", "remarks", "by")
     lines = []
     for point in points:

@@ -79,7 +79,6 @@ def power_sign(power: float) -> str:
 
 
 def _table(levers: Sequence[Leverage]) -> PlotTable:
-    """A line per parameter."""
     heads = ("parameter", "lower", "rate", "usual", "rate", "higher", "rate", "power")
     lines = []
     for lever in by_strength(levers):

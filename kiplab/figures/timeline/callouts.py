@@ -246,7 +246,6 @@ def _between(lines: Sequence[str], room: float, size: float) -> list[str]:
 
 
 def _markup(lines: Sequence[str]) -> str:
-    """The error bold, the rule slanted."""
     first, *rest = (safe(line) for line in lines)
     rest = [f"<i>{line}</i>" if " · " in line else line for line in rest]
     return "<br>".join([f"<b>{first}</b>", *rest]).replace("\n", "<br>")

@@ -67,7 +67,6 @@ def draw_control(panel: Panel, *, with_epochs: bool) -> None:
 
 
 def _draw_line(panel: Panel, y: float, *, ticked: bool) -> None:
-    """The line at `y`; on it a tick per moment with records, and the words that found room."""
     canvas, size, end = panel.canvas, panel.canvas.sizes.small, panel.rows.meta.end
     canvas.line(0, y, end, y, canvas.theme.line, width=1.5)
     canvas.keep(0, end, y - 1, y + 1)
@@ -108,7 +107,6 @@ SIGNS_MAX, SIGN = 8, 12
 
 
 def _draw_queues(panel: Panel) -> None:
-    """The rows, with the name of their broker."""
     canvas, size = panel.canvas, panel.canvas.sizes.small
     for lane, (top, bottom) in panel.lanes.queues.items():
         y, name = (top + bottom) / 2, f"queue for {lane.removeprefix('broker ')}"
@@ -157,7 +155,6 @@ _BRACKET_ABOVE, _GAP = 12, 8
 
 
 def _draw_zookeeper(panel: Panel, y: float) -> None:
-    """The line and its ticks."""
     panel.canvas.margin(y, columns.ZOOKEEPER_LANE, bold=True)
     _draw_line(panel, y, ticked=True)
     cards_of_ticks(panel, y, "transactions of ZooKeeper", "zxid {0.offset}: {0.text}")

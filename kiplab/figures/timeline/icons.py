@@ -97,7 +97,6 @@ def shield_in(canvas: Canvas, box: Box, color: str, size: float, name: str) -> N
 
 
 def _shield(canvas: Canvas, px: float, y: float, scale: float) -> str:
-    """The outline, from the left over the top."""
     wide, half = (length * scale for length in SHIELD)
     upper = [(px - wide, y + scale), (px - wide, y - half + scale), (px, y - half - scale)]
     lower = [(px + wide, y - half + scale), (px + wide, y + scale), (px, y + half)]

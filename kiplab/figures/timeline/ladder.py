@@ -250,7 +250,6 @@ def answer_rows(canvas: Canvas, rows: Rows, partition: str) -> int:
 
 
 def _answers(rows: Rows, partition: str) -> list[MessageRow]:
-    """What the controller answered, in order of arrival."""
     sent = (m for m in drawn_messages(rows, partition) if m.receiver.startswith("controller"))
     answered = (m for m in sent if m.fate in ("refused", "delivered"))
     return sorted(answered, key=lambda m: m.x_arrived or 0)

@@ -72,7 +72,6 @@ def _signs_of_nodes(rows: Rows, spans: list[tuple[str, ...]]) -> Iterator[str]:
 
 
 def _signs_of_message(message: MessageRow) -> Iterator[str]:
-    """The ids of the entries that a message's arrow needs."""
     fate, arrived = message.fate, message.x_arrived
     if arrived == message.x_sent and fate != "dropped":
         yield "message"
@@ -176,7 +175,6 @@ class Block(NamedTuple):
 
 
 def _draw_block(canvas: Canvas, block: Block, left: float, top: float) -> None:
-    """A heading, and the columns below it."""
     size, theme = canvas.sizes.text, canvas.theme
     row = size * LINE_HEIGHT + ROW_GAP
     heading, y = block.columns[0][0].group, top + row / 2

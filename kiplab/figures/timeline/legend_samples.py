@@ -112,12 +112,10 @@ def _fence(swatch: Swatch) -> None:
 
 
 def _flag(swatch: Swatch) -> None:
-    """Of a finding."""
     icons.flag(swatch.canvas, swatch.left + SWATCH / 2 - 4, swatch.y, swatch.color("text"))
 
 
 def _no_entry(swatch: Swatch) -> None:
-    """⛔ at the beginning, on a plate."""
     canvas, y, wide = swatch.canvas, swatch.y, 2 * icons.SIGN + 2
     canvas.rect(swatch.at(0), swatch.at(wide / SWATCH), y - FENCE, y + FENCE, swatch.color("tile"))
     colors = swatch.color("muted"), swatch.color("tile")
@@ -125,7 +123,6 @@ def _no_entry(swatch: Swatch) -> None:
 
 
 def _unfenced(swatch: Swatch) -> None:
-    """✓ at the end."""
     px = swatch.left + SWATCH - icons.GATE / 2
     icons.gate(swatch.canvas, px, swatch.y, swatch.color("text"), swatch.color("paper"))
 
@@ -139,13 +136,11 @@ def _log_line(swatch: Swatch) -> None:
 
 
 def _head(swatch: Swatch) -> None:
-    """Of a short arrow down."""
     x, color = swatch.at(0.5), swatch.color("message")
     swatch.canvas.head(x, swatch.y - 6, x, swatch.y + 6, color, size=6)
 
 
 def _arrives(swatch: Swatch) -> None:
-    """A message that is marked where it arrives."""
     x = swatch.at(0.5)
     icons.draw_end(swatch.canvas, (x, swatch.y - 6, x, swatch.y + 6), "delivered")
 

@@ -86,7 +86,6 @@ def uptimes(uptimes: Iterator[SpanRow]) -> list[tuple[int, int]]:
 
 
 def _taken(canvas: Canvas, y: float) -> list[Box]:
-    """All that words on the line at `y` have to keep away from."""
     half = SIZE * 0.6
     strip = Box(0, y - half, canvas.width, y + half)
     return [box for box in (*canvas.taken, *canvas.soft) if box.overlaps(strip)]

@@ -135,7 +135,6 @@ def _line(
 def _cards(
     canvas: Canvas, rows: Rows, metric: Metric, values: Sequence[int | None], y: float
 ) -> None:
-    """Per moment: the value, who reports what, and what it counts."""
     about = [f"counts {metric.counts}", f"{metric.bean},name={metric.name}"]
     if metric.kind == "meter":
         about.append("a rate in Kafka; here the count so far")

@@ -112,7 +112,6 @@ def _packed(panel: Panel, span: SpanRow, y: float, text: str) -> None:
 
 
 def _step(canvas: Canvas, ends: tuple[int, int, float, float], fill: str) -> None:
-    """A piece of a row, with a hard edge where it begins."""
     x0, x1, y0, y1 = ends
     canvas.rect(x0, x1, y0, y1, fill, line={"color": canvas.theme.paper, "width": 2})
     if x0 > 0:
@@ -190,7 +189,6 @@ def _centred(
 
 
 def _name(canvas: Canvas, name: str, y: float) -> None:
-    """A muted name at the left, on two lines where the margin is narrow."""
     size = canvas.sizes.small
     if width_of(name, size) > canvas.sizes.left - 16:
         first, _, last = name.rpartition(" ")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
-from ...plays.tokens import encode
+from ...plays.library import encode
 from ...protocol.features import Features
 from ...rows.plain_table import table_of
 from ..statistics.event_rates import METHOD, exact, in_words

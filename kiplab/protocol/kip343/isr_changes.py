@@ -158,8 +158,6 @@ def _denied(turn: ControllerTurn, refused: Refused) -> tuple[ControllerTurn, Isr
 
 
 class _WantedChange(NamedTuple):
-    """The arguments of a check."""
-
     turn: ControllerTurn
     request: IsrChangeRequest
     item: AlterPartitionItem

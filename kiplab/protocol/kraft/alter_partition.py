@@ -46,8 +46,6 @@ KIND = "alter-partition"
 
 
 class _Case(msgspec.Struct, frozen=True):
-    """The arguments of a check."""
-
     controller: Controller
     request: AlterPartitionRequest
     item: AlterPartitionItem

@@ -135,7 +135,6 @@ def _refused_whole(broker: Broker, request: ControlRequest, features: Features) 
 def _other_incarnation(
     broker: Broker, request: ControlRequest, active: frozenset[str]
 ) -> Refused | None:
-    """Whether the request was meant for another incarnation of this broker."""
     mine, named = broker_parts.process_of(broker).epoch, request.epoch_on_wire
     # KIP-380, Proposed Changes, Broker Rejects Control Requests Applied to Former Generations: what
     # names an earlier generation than its own was meant for an earlier incarnation of it.
@@ -156,7 +155,6 @@ def _other_incarnation(
 def _old_controller(
     broker: Broker, request: ControlRequest, active: frozenset[str]
 ) -> Refused | None:
-    """Whether a later controller has spoken to this process already."""
     epoch = broker_parts.process_of(broker).controller_epoch
     if epoch is None or request.controller_epoch >= epoch:
         return None

@@ -110,17 +110,16 @@ class Ensemble(msgspec.Struct, frozen=True, cache_hash=True):
         return _partitions_of(self.znodes)
 
 
-def empty_ensemble(servers: int = 1, first_server: int = 0) -> Ensemble:
-    """An ensemble whose servers have the numbers from `first_server` on, with the root alone.
+def empty_ensemble(servers: int = 1) -> Ensemble:
+    """An ensemble whose servers have the numbers from 0 on, with the root alone.
 
     Source: DataTree (ZooKeeper 3.9.5), and SessionTrackerImpl.initializeNextSessionId (3.9.5) for
     the numbers of the servers; the time below them is left out.
     """
-    numbers = range(first_server + servers)
     root = Znode(ROOT, None, Stat(ids.Zxid(0), ids.Zxid(0)), children_created=0)
     return Ensemble(
         znodes=(root,),
-        last_sessions=tuple(ids.SessionId(n * ids.SESSIONS_OF_A_SERVER) for n in numbers),
+        last_sessions=tuple(ids.SessionId(n * ids.SESSIONS_OF_A_SERVER) for n in range(servers)),
     )
 
 

@@ -12,8 +12,8 @@ from ...plays.play import Statement
 from ...plays.stage import Pattern, Stage
 from ...plays.values import DEFAULT_CONSUMER, node_word
 from ...protocol.clients.consumer import Reset
-from ...protocol.ids import CONTROLLER, NO_LEADER, ZOOKEEPER, BrokerId, broker_list, node_name
-from ...protocol.registrations import PartitionRegistration, topic_of
+from ...protocol.ids import CONTROLLER, NO_LEADER, ZOOKEEPER, BrokerId, node_name
+from ...protocol.registrations import topic_of
 from ...protocol.replica.broker_state import replica_of
 from .broker_offers import Offer, link_offer, offer_of, tried
 
@@ -87,13 +87,6 @@ def _who_reads(cluster: Cluster) -> str:
     if "kafka-12670.unclean-by-config" in cluster.features.active(CONTROLLER):
         return "The controller reads it at its next election, within 300 s"
     return "A controller of this release does not read it (KAFKA-12670)"
-
-
-def leads(state: PartitionRegistration) -> str:
-    """A partition in a few words: ``"leader 1, ISR {1, 2}"``."""
-    leader = f"leader {state.leader}" if state.leader >= 0 else "no leader"
-    elr = f", ELR {broker_list(state.elr)}" if state.elr else ""
-    return f"{leader}, ISR {broker_list(state.isr)}{elr}"
 
 
 # --- messages -------------------------------------------------------------------------------------

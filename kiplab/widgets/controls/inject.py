@@ -21,6 +21,7 @@ from ...protocol.ids import NO_LEADER, NO_LEADER_EPOCH, BrokerId, LeaderEpoch, n
 from ...protocol.replica.broker_state import log_of
 from ...rows.client_records import EpochRecords, acknowledged_records, holders, missing, stretches
 from ...rows.columns import offsets, plural
+from ...rows.state_tree import leader_and_isr
 from ..elements.kinds import Dropdown, Style, WholeNumber
 from ..elements.labelled import button, column, dropdown, line, row, watch, words
 from ..history_tree.playback import read_line
@@ -98,7 +99,7 @@ class Inject:
         cluster = self._lab.playback.here.cluster
         state, delete = partition_of(cluster, name), about.delete_records
         offer_row.show(
-            beside(name, about.leads(state) if state is not None else ""),
+            beside(name, leader_and_isr(state) if state is not None else ""),
             about.about_partition(cluster, name),
             lambda: (*about.more_about_partition(cluster, name), delete(cluster, name)),
         )

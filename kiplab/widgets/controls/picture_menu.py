@@ -11,6 +11,7 @@ from ...plays.stage import Stage
 from ...plays.values import LOSSES
 from ...protocol.ids import BrokerId, node_name
 from ...rows import columns
+from ...rows.state_tree import leader_and_isr
 from ...rows.step_labels import expected
 from ..elements.kinds import Container, TouchedPicture
 from ..history_tree.playback import Playback
@@ -68,7 +69,7 @@ def _partition(cluster: Cluster, name: str, briefly: bool) -> OfferGroup:
         offers += [*about.sends_again(cluster, name), about.delete_records(cluster, name)]
         for who in about.consumers(cluster):
             offers += about.about_consumer(cluster, who, name)
-    title = f"{name} · {about.leads(state)}" if state is not None else name
+    title = f"{name} · {leader_and_isr(state)}" if state is not None else name
     return sorted_out(title, offers, f"partition {name}")
 
 

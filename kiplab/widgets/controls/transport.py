@@ -1,9 +1,5 @@
 """First, back, play, step, last, a slider; undo and reset: moving through the steps of a run.
 
-There is never a backlog. Slider and player keep their position in the browser, and a surface has at
-most one message under way: what changes until the kernel has answered is collapsed into the next
-message. However slow the kernel, it sees few positions, and the last one always.
-
 Below: steps worth going to, with a button each; links and searches in the page that lead to one.
 """
 
@@ -213,7 +209,6 @@ _as_opened = lru_cache(maxsize=1)(open_playback)
 
 
 def _steps_with(kind: type[Event], playback: Playback) -> Iterator[int]:
-    """The steps with such an event, in order."""
     stage = playback.whole
     events = ((p.moment, event) for p in stage.performed for event in stage.events_of(p))
     return (at for at, event in events if isinstance(event, kind))

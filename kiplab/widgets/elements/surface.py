@@ -225,7 +225,6 @@ def _has_picture(parts: list[Element]) -> bool:
 
 
 def _open_again(widget: Any) -> None:
-    """Send a widget's model under the id that it has."""
     # The old end is kept: one that is forgotten says that the model is closed.
     widget.sent_before = widget.comm
     widget.comm = None

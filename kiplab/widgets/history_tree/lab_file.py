@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from ...plays import header, library, rule_lines, tokens
+from ...plays import header, library, rule_lines
 from ...plays.grammar import parse
 from ...plays.play import Play, format_play
 from ...plays.play_errors import PlayError
@@ -137,7 +137,7 @@ def load(source: str | Path) -> Tree:
     text = str(source).strip()
     if not text:
         raise PlayError("there is nothing to load", expected="a token, or the name of a file")
-    if tokens.is_token(text) or text in library.names():
+    if library.is_token(text) or text in library.names():
         return _planted(*library.find(text))
     path = _existing(text)
     try:
@@ -174,8 +174,8 @@ def loaded(data: bytes, name: str) -> Tree:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise PlayError(f"{name} is no text", expected="a play, a token or a saved lab") from None
-    if tokens.is_token(text):
-        return _planted(*tokens.decode(text))
+    if library.is_token(text):
+        return _planted(*library.decode(text))
     if len(text) > library.FILE_MAX:
         raise PlayError(f"{name} is too long", expected=f"at most {library.FILE_MAX} characters")
     return _planted(parse(text, name), None)
