@@ -138,13 +138,13 @@ class SharedMapping(Mapping[KeyT, ValueT]):
         return sum(1 for _ in self)
 
 
-def with_value(known: Mapping[KeyT, ValueT], key: KeyT, value: ValueT) -> Mapping[KeyT, ValueT]:
+def with_value(mapping: Mapping[KeyT, ValueT], key: KeyT, value: ValueT) -> Mapping[KeyT, ValueT]:
     """The mapping with this value for the key, or with none for an empty value. Large ones share
     most: n values one after the other cost about n√n steps, and n² where each is put into a copy.
     """
-    base, late = known, {key: value}
-    if isinstance(known, SharedMapping):
-        base, late = known.base, {**known.late, key: value}
+    base, late = mapping, {key: value}
+    if isinstance(mapping, SharedMapping):
+        base, late = mapping.base, {**mapping.late, key: value}
     one = SharedMapping(base, late)
     return dict(one) if len(late) ** 2 > 8 * len(base) or len(base) < _FEW else one
 

@@ -102,6 +102,11 @@ def test_a_line_without_a_step_of_its_own_can_be_taken_back(playback: Playback) 
     held = done(playbacks.seek(playback, 3), "crash 1", "hold fetch")
     again = playbacks.without_last(held)
     assert (again.at, again.last, len(again.here.holds)) == (4, 4, 1)
+    # There is no step before the first one.
+    first = done(playbacks.seek(playback, 0), "hold fetch", "hold fetch from=2")
+    assert [len(p.here.holds) for p in (first, playbacks.without_last(first))] == [
+        len(playback.frames[0].stage.holds) + n for n in (2, 1)
+    ]
 
 
 def test_a_run_made_by_hand_replays_from_its_token(playback: Playback) -> None:

@@ -83,13 +83,14 @@ def rerun(playback: Playback, features: Features) -> Playback:
 def without_last(playback: Playback) -> Playback:
     """Without the last line, standing where one stood if that step is still there."""
     play = replace(playback.play, statements=playback.play.statements[:-1])
-    *earlier, before, last = playback.frames
-    if before.lines != last.lines - 1:
+    *earlier, last = playback.frames
+    if not earlier or earlier[-1].lines != last.lines - 1:
         # The line moved nothing and shared its step with others.
         frames = _frames(play, playback.features)
-    elif before.stage.play == play:
-        frames = (*earlier, before)
+    elif earlier[-1].stage.play == play:
+        frames = tuple(earlier)
     else:
+        *earlier, before = earlier
         frames = (*earlier, replace(before, stage=replace(before.stage, play=play)))
     return seek(replace(playback, play=play, frames=frames), playback.at)
 
