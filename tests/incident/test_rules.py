@@ -58,6 +58,15 @@ LAST_LEADER = (
     "40 9 change p0 isr=1 leader=1 leaderRecoveryState=1 eligibleLeaderReplicas= lastKnownElr=\n"
 )
 STOPPING = "20 10 stop 2@6\n"
+ONE_REPLICA = """
+15 2 new p0 replicas=1 isr=1 leader=1
+{}
+21 10 change p0 leader=-1
+22 10 fence 1@3
+30 20 register 1@30 Y1 11
+31 20 unfence 1@30
+40 20 change p0 leader=1
+"""
 IDLE = "12 0.5 idle\n13 1 idle\n"
 MOVING = """
 15 2 new p0 replicas=1 isr=1 leader=1
@@ -101,6 +110,13 @@ EDGES = {
         "F1",
         V3_5 + OTHER_LIFE.replace("62 40.3 change p1", "62 40.3 change p1 leaderRecoveryState=1"),
     ),
+    **{
+        f"one replica, whose broker {how}": Edge("F1", V3_5 + ONE_REPLICA.format(stop), (kind,))
+        for how, stop, kind in (
+            ("stops in order", "20 10 stop 1@3", "40 note"),
+            ("dies", "", "40 occasion"),
+        )
+    },
     "a log that begins late, and a restart in it": Edge(
         "F1",
         LATE + "30 9 register 1@30 Y1 21\n31 9 unfence 1@30\n32 9 change p0 leader=1\n",

@@ -72,8 +72,11 @@ def other_life(change: LoggedChange) -> Iterator[Finding]:
     if joined.broker_epoch == UNKNOWN:
         was = f"a process that registered before this log begins (since {joined.at.offset})"
     earlier = process(cluster, broker, joined.broker_epoch)
-    if earlier and earlier.shutting_down_since:
+    stopped = earlier is not None and earlier.shutting_down_since is not None
+    if stopped:
         why += ". The process before had asked for a controlled shutdown"
+    # A rolling restart does this to each partition with one replica, and nobody else can lead it.
+    is_usual = held_clean or (stopped and len(change.before.replicas) == 1)
     if lost:
         why += f". The log directory {', '.join(lost)} of the process before is gone"
     yield other_life.finding(
@@ -81,10 +84,10 @@ def other_life(change: LoggedChange) -> Iterator[Finding]:
         f"Broker {broker} was elected cleanly at {change.offset}; it had been in sync as {was} and "
         f"was registered as epoch {present.epoch} (at {present.registered.offset}): "
         f"another process, {why}.",
-        kind="note" if held_clean and not lost else "occasion",
+        kind="note" if is_usual and not lost else "occasion",
         incarnations=(*joined_as(change.before, [broker]), (broker, present.epoch)),
         cannot_say=f"what the disk of broker {broker} held: no metadata record mentions a message",
-        **({} if held_clean else prevented_by("966.elr-unclean-shutdown")),
+        **({} if is_usual else prevented_by("966.elr-unclean-shutdown")),
     )
 
 
